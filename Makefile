@@ -1,6 +1,7 @@
 # Targets for users: demo, test, release. Targets for developers: check, crate, interop, docs. The others measure.
 SHELL := /bin/bash
 ENV := . tools/env.sh &&
+RELEASE_ENV := . tools/env.sh --release &&
 HOME_DIR ?= demo-home
 # Commit recorded in run files by release builds.
 COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
@@ -12,13 +13,13 @@ RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
-        documentation clients federation portal pages export trec scikit train-smoke crash bombs soak \
+        documentation clients federation portal pages export trec scikit train-smoke crash chaos bombs isolation soak \
         bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
-setup: ## install missing prerequisites, compile RocksDB once (6 min), download ONNX Runtime and the crates
+setup: ## install missing prerequisites, compile RocksDB once (4 min), download ONNX Runtime and the crates
 	@$(ENV) cargo fetch --locked && echo "setup: ready"
 
 demo: build ## load, index and search testdata/; in a terminal, serve it on http://localhost:7878/
@@ -52,10 +53,10 @@ build-lab: ## build the program with the research commands, debug profile
 	@$(ENV) cargo build $$LODESEEK_FEATURES $(LAB)
 
 release: ## build the program, release profile
-	@$(ENV) $(COMMIT) cargo build --release $$LODESEEK_FEATURES
+	@$(RELEASE_ENV) $(COMMIT) cargo build --release $$LODESEEK_FEATURES
 
 release-lab: ## build the program with the research commands, release profile
-	@$(ENV) $(COMMIT) cargo build --release $$LODESEEK_FEATURES $(LAB)
+	@$(RELEASE_ENV) $(COMMIT) cargo build --release $$LODESEEK_FEATURES $(LAB)
 
 model: ## write all-MiniLM-L6-v2, the base model for training, as ONNX (fp32, int8) into the cache folder
 	@python3 tools/model.py
@@ -96,33 +97,39 @@ crash: release ## kill load and index 20 times each with SIGKILL and check that 
 bombs: release ## check that hostile inputs are rejected; print time and memory
 	@python3 tests/stress/bombs.py $(RELEASE)
 
-soak: release ## run 64 clients for FOR seconds (default 300) on HOME_DIR; print latencies; only 429 and 503 are accepted as errors
+chaos: release ## flip bits, kill commands, fill disks; check that damage is detected and repaired; TRIALS=300 SEED=1 PARTS="flips kills"
+	@python3 tests/stress/chaos.py $(RELEASE) $(or $(TRIALS),300) $(or $(SEED),1) $(PARTS)
+
+isolation: release ## measure what worker processes cost, and what attacks by SPARQL cost other requests
+	@python3 tests/stress/isolation.py $(RELEASE)
+
+soak: release ## run 64 clients, 5 % of them hostile, for FOR seconds (default 300) on HOME_DIR; print latencies, outcomes and memory
 	@python3 tests/stress/soak.py $(RELEASE) $(HOME_DIR) $(FOR)
 
 bench-load: release ## compare load and index with Oxigraph's bulk load of the same files, on DATA/lod
-	@$(ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench load -- $(DATA)/lod/datasets.json
+	@$(RELEASE_ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench load -- $(DATA)/lod/datasets.json
 
 bench-search: ## compare search times with tantivy's BM25; SIZES="476 31589 1000000" for all, KEEP=FOLDER keeps generated data
-	@$(ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench search -- $(DATA)/lod $(KEEP:%=--keep=%) $(SIZES)
+	@$(RELEASE_ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench search -- $(DATA)/lod $(KEEP:%=--keep=%) $(SIZES)
 
 bench-snippet: release ## compare snippet times with those of the published Java code; TRIPLES="1000000 10000000" sets graph sizes
-	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench snippet -- $(DATA) $(or $(TRIPLES),1000000)
+	@$(RELEASE_ENV) cargo bench $$LODESEEK_FEATURES --bench snippet -- $(DATA) $(or $(TRIPLES),1000000)
 
 bench-statistics: ## compare counts and listings from statistics with their evaluation, on HOME_DIR
-	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench statistics -- $(HOME_DIR)
+	@$(RELEASE_ENV) cargo bench $$LODESEEK_FEATURES --bench statistics -- $(HOME_DIR)
 
 bench-update: ## change one of SIZE generated datasets while all are searched; FOLDER keeps them
-	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench update -- $(or $(SIZE),31589) $(or $(FOLDER),$(error FOLDER is missing: folder of the generated datasets))
+	@$(RELEASE_ENV) cargo bench $$LODESEEK_FEATURES --bench update -- $(or $(SIZE),31589) $(or $(FOLDER),$(error FOLDER is missing: folder of the generated datasets))
 
 bench-rerank: ## measure re-ranking on HOME_DIR and on SIZE generated datasets beside Python's ONNX Runtime (benches/rerank/main.rs)
-	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench rerank -- $(PARTS) --size=$(or $(SIZE),31589) \
+	@$(RELEASE_ENV) cargo bench $$LODESEEK_FEATURES --bench rerank -- $(PARTS) --size=$(or $(SIZE),31589) \
 	  --model="$(or $(MODEL),$$(python3 tools/model.py))" --home=$(HOME_DIR) --topics=$(or $(TOPICS),$(DATA)/lod/dev/queries.tsv) \
 	  --qrels=$(or $(QRELS),$(DATA)/lod/dev/qrels.txt) --peer=tools/rerank_peer.py --pylate=$(PYLATE) --keep=$(KEEP) \
 	  --encoded=$(ENCODED) --rounds=$(ROUNDS)
 
 bench-encoder: ## measure the base model's speed and its similarity to REFERENCE (format: benches/encoder.rs)
 	$(if $(REFERENCE),,$(error REFERENCE is missing: a JSON file of texts and their reference vectors (format: benches/encoder.rs); make bench-encoder REFERENCE=FILE))
-	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench encoder -- "$$(python3 tools/model.py)" $(REFERENCE) model.onnx model_int8.onnx
+	@$(RELEASE_ENV) cargo bench $$LODESEEK_FEATURES --bench encoder -- "$$(python3 tools/model.py)" $(REFERENCE) model.onnx model_int8.onnx
 
 bench-federation: release ## compare bound joins by SERVICE with forwarding, one request a binding and Comunica; ROUNDS=5, KEEP=FILE
 	@python3 tools/bench_federation.py $(RELEASE) --rounds $(or $(ROUNDS),5) $(KEEP:%=--keep=%)

@@ -1,8 +1,11 @@
 //! Egress policy: the hosts to which a command may send requests.
 
+use super::config::Config;
 use ipnet::IpNet;
 use lodeseek_net::egress::{Egress, EgressPolicy, IriPrefix, OtherHosts};
 use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 #[derive(clap::Args, Debug)]
@@ -11,21 +14,40 @@ pub(super) struct EgressArguments {
     /// Repeatable. Default: no endpoint is allowed.
     #[arg(long, value_name = "IRI")]
     service: Vec<IriPrefix>,
-    /// SERVICE requests to endpoints that --service does not allow.
-    #[arg(long, value_enum, default_value_t = Others::Refused)]
-    other_services: Others,
+    /// SERVICE requests to endpoints that --service does not allow [default: refused].
+    #[arg(long, value_enum)]
+    other_services: Option<Others>,
     /// Allow a private network for the endpoints and portals named on the command line only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
     #[arg(long, alias = "inner-network", value_name = "CIDR")]
     allow_private_network: Vec<IpNet>,
 }
 
 /// Treatment of hosts that no argument allows.
-#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Others {
     /// Rejects all requests to them.
+    #[default]
     Refused,
     /// Allows requests if every address of the host is public.
     AnyPublic,
+}
+
+impl fmt::Display for Others {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Refused => "refused",
+            Self::AnyPublic => "any-public",
+        })
+    }
+}
+
+impl FromStr for Others {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = [Self::Refused, Self::AnyPublic].into_iter().find(|others| others.to_string() == name);
+        found.ok_or_else(|| format!("unknown treatment {name:?}; supported: refused, any-public"))
+    }
 }
 
 impl From<Others> for OtherHosts {
@@ -39,28 +61,31 @@ impl From<Others> for OtherHosts {
 
 impl EgressArguments {
     /// Returns the allowed private networks.
-    pub(super) fn private_networks(&self) -> &[IpNet] {
-        &self.allow_private_network
+    pub(super) fn private_networks(&self, config: &Config) -> Vec<IpNet> {
+        let configured = || config.settings.service.private_networks.clone().unwrap_or_default();
+        if self.allow_private_network.is_empty() { configured() } else { self.allow_private_network.clone() }
     }
 
     /// Returns the egress policy of `SERVICE`.
-    pub(super) fn policy(&self) -> EgressPolicy {
+    pub(super) fn policy(&self, config: &Config) -> EgressPolicy {
+        let settings = &config.settings.service;
+        let configured = || settings.allow.clone().unwrap_or_default();
         EgressPolicy {
-            listed: self.service.clone(),
-            others: self.other_services.into(),
-            private_networks: self.allow_private_network.clone(),
+            listed: if self.service.is_empty() { configured() } else { self.service.clone() },
+            others: self.other_services.or(settings.others).unwrap_or_default().into(),
+            private_networks: self.private_networks(config),
         }
     }
 
     /// Returns a client that may also query the endpoint of another argument.
-    pub(super) fn client_for(&self, endpoint: IriPrefix, options: ClientOptions) -> SparqlClient {
-        let mut policy = self.policy();
+    pub(super) fn client_for(&self, config: &Config, endpoint: IriPrefix, options: ClientOptions) -> SparqlClient {
+        let mut policy = self.policy(config);
         policy.listed.push(endpoint);
         SparqlClient::new(Arc::new(Egress::new(policy)), options)
     }
 
     /// Returns a client with the policy of `SERVICE` and default options.
-    pub(super) fn client(&self) -> Arc<SparqlClient> {
-        Arc::new(SparqlClient::new(Arc::new(Egress::new(self.policy())), ClientOptions::default()))
+    pub(super) fn client(&self, config: &Config) -> Arc<SparqlClient> {
+        Arc::new(SparqlClient::new(Arc::new(Egress::new(self.policy(config))), ClientOptions::default()))
     }
 }

@@ -1,12 +1,18 @@
 //! Arguments of encoders and of re-ranking by vectors.
 
+use super::config::Config;
 use super::model::ModelArguments;
+#[cfg(feature = "lab")]
+use super::ranking::encoder_options;
+use super::ranking::{Choice, Execution, Preset};
 #[cfg(feature = "lab")]
 use anyhow::Context;
 use anyhow::ensure;
 use lodeseek_engine::{RerankOptions, Reranker, WeightedFusion};
 use lodeseek_index::sparse::ModelKind;
-use lodeseek_rerank::encoder::{Device, EncoderOptions, configured_min_similarity, find_library, open, open_both};
+#[cfg(feature = "lab")]
+use lodeseek_rerank::encoder::open;
+use lodeseek_rerank::encoder::{Device, find_library};
 use lodeseek_rerank::{Combination, Encoder, Granularity, Method, Normalization};
 use serde_json::{Value, json};
 use std::env;
@@ -14,29 +20,31 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 /// Encoder models and their execution.
-#[derive(clap::Args, Debug, Clone)]
+#[derive(clap::Args, Debug, Clone, Default)]
 pub(super) struct EncoderArguments {
-    /// Folder of a model with one vector per text (DPR, sentence-transformers).
-    #[arg(long, value_name = "FOLDER")]
-    dpr: Option<PathBuf>,
-    /// Folder of a model with one vector per token (ColBERT, or the token vectors of a sentence-transformers model).
-    #[arg(long, value_name = "FOLDER")]
-    colbert: Option<PathBuf>,
+    /// Model with one vector per text (DPR, sentence-transformers): its folder, or the name of an installed model [default: as
+    /// indexed, else lodeseek-minilm].
+    #[arg(long, value_name = "MODEL")]
+    pub(super) dpr: Option<String>,
+    /// Model with one vector per token (ColBERT, or the token vectors of a sentence-transformers model): its folder, or the name
+    /// of an installed model [default: as indexed, else lodeseek-minilm].
+    #[arg(long, value_name = "MODEL")]
+    pub(super) colbert: Option<String>,
     /// Name of the ONNX file in the folders of the models, such as model_int8.onnx [default: model.onnx, else
     /// model_int8.onnx].
     #[arg(long, value_name = "FILE")]
-    onnx: Option<String>,
-    /// Device of the models: auto, cpu, cuda or cuda:N.
-    #[arg(long, value_name = "DEVICE", default_value_t)]
-    device: Device,
+    pub(super) onnx: Option<String>,
+    /// Device of the models: auto, cpu, cuda or cuda:N [default: auto].
+    #[arg(long, value_name = "DEVICE")]
+    pub(super) device: Option<Device>,
     /// Number of threads of one model run, and of scoring [default: the number of physical cores while encoding, 1 for a
     /// query].
     #[arg(long, value_name = "N")]
-    model_threads: Option<NonZeroUsize>,
+    pub(super) model_threads: Option<NonZeroUsize>,
     /// Path of the ONNX Runtime library [default: ORT_DYLIB_PATH, else the one that `make setup` downloaded, else the
     /// system's].
     #[arg(long, value_name = "FILE")]
-    onnxruntime: Option<PathBuf>,
+    pub(super) onnxruntime: Option<PathBuf>,
 }
 
 impl EncoderArguments {
@@ -45,23 +53,24 @@ impl EncoderArguments {
         self.dpr.is_some() || self.colbert.is_some()
     }
 
-    /// Opens the models, DPR first. `threads` is the default of --model-threads.
-    pub(super) fn open(&self, threads: Option<NonZeroUsize>) -> anyhow::Result<Vec<Box<dyn Encoder>>> {
-        if let (Some(dpr), Some(colbert)) = (&self.dpr, &self.colbert)
-            && dpr.canonicalize().is_ok_and(|dpr| colbert.canonicalize().is_ok_and(|colbert| dpr == colbert))
-        {
-            check_folder(dpr)?;
-            let both = open_both(dpr, &self.options(None, threads))?;
-            tracing::debug!(model = both[0].name(), device = both[0].device(), "model opened for both");
-            return Ok(both.into());
-        }
-        self.folders().map(|(folder, granularity)| self.open_as(folder, granularity, threads)).collect()
+    /// Returns the arguments that name the models.
+    pub(super) fn text(&self) -> String {
+        let dpr = self.dpr.iter().map(|model| format!("--dpr {model}"));
+        let colbert = self.colbert.iter().map(|model| format!("--colbert {model}"));
+        dpr.chain(colbert).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the folders of the models with their granularities, DPR first.
-    fn folders(&self) -> impl Iterator<Item = (&Path, Granularity)> {
-        let folders = [(&self.dpr, Granularity::Text), (&self.colbert, Granularity::Piece)];
-        folders.into_iter().filter_map(|(folder, granularity)| Some((folder.as_deref()?, granularity)))
+    /// Returns the execution of models by arguments, configuration and environment.
+    pub(super) fn execution(&self, config: &Config) -> Execution {
+        let settings = &config.settings.encoders;
+        let library = self.onnxruntime.clone().or_else(|| settings.onnxruntime.clone());
+        let library = library.or_else(|| path_of_variable("ORT_DYLIB_PATH"));
+        Execution {
+            device: self.device.or(settings.device).unwrap_or_default(),
+            threads: self.model_threads.or(settings.threads),
+            library: library.or_else(|| find_library(&cache_folder()?)),
+            models: config.settings.models.clone(),
+        }
     }
 
     /// Opens the model of a granularity.
@@ -69,69 +78,33 @@ impl EncoderArguments {
     /// # Errors
     /// If there is no argument for it, or the model cannot be opened.
     #[cfg(feature = "lab")]
-    pub(super) fn open_required(&self, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {
-        let (folder, flag) = match granularity {
+    pub(super) fn open_required(&self, config: &Config, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {
+        let (model, flag) = match granularity {
             Granularity::Text => (&self.dpr, "--dpr"),
             Granularity::Piece => (&self.colbert, "--colbert"),
         };
-        let folder = folder.as_deref().with_context(|| format!("no model is given; add {flag} FOLDER"))?;
-        self.open_as(folder, granularity, None)
+        let model = model.as_deref().with_context(|| format!("no model is given; add {flag} MODEL"))?;
+        self.open_folder(config, granularity, &self.execution(config).folder(model)?)
     }
 
     /// Opens a model in a folder that is not an argument.
     #[cfg(feature = "lab")]
-    pub(super) fn open_folder(&self, granularity: Granularity, folder: &Path) -> anyhow::Result<Box<dyn Encoder>> {
-        self.open_as(folder, granularity, None)
+    pub(super) fn open_folder(
+        &self,
+        config: &Config,
+        granularity: Granularity,
+        folder: &Path,
+    ) -> anyhow::Result<Box<dyn Encoder>> {
+        ensure!(folder.is_dir(), "there is no model at {}; name a folder that contains model.onnx", folder.display());
+        let options = encoder_options(&self.execution(config), self.onnx.clone(), Some(granularity), None);
+        Ok(open(folder, &options)?)
     }
 
     /// Opens the model with one vector per text, if it is given.
-    pub(super) fn open_text_encoder(&self) -> anyhow::Result<Option<Box<dyn Encoder>>> {
-        self.dpr.as_deref().map(|folder| self.open_as(folder, Granularity::Text, None)).transpose()
+    #[cfg(feature = "lab")]
+    pub(super) fn open_text_encoder(&self, config: &Config) -> anyhow::Result<Option<Box<dyn Encoder>>> {
+        self.dpr.as_ref().map(|_| self.open_required(config, Granularity::Text)).transpose()
     }
-
-    fn open_as(
-        &self,
-        folder: &Path,
-        granularity: Granularity,
-        threads: Option<NonZeroUsize>,
-    ) -> anyhow::Result<Box<dyn Encoder>> {
-        check_folder(folder)?;
-        let encoder = open(folder, &self.options(Some(granularity), threads))?;
-        tracing::debug!(model = encoder.name(), device = encoder.device(), "model opened");
-        Ok(encoder)
-    }
-
-    fn options(&self, granularity: Option<Granularity>, threads: Option<NonZeroUsize>) -> EncoderOptions {
-        EncoderOptions {
-            library: self.library(),
-            device: self.device,
-            threads: self.model_threads.or(threads).map(NonZeroUsize::get),
-            variant: self.onnx.clone(),
-            granularity,
-            ..EncoderOptions::default()
-        }
-    }
-
-    /// Returns the minimum similarities that the folders of the models declare, or an empty list if one declares none.
-    fn declared_min_similarities(&self) -> anyhow::Result<Vec<f64>> {
-        let mut declared = Vec::new();
-        for (folder, granularity) in self.folders() {
-            let Some(similarity) = configured_min_similarity(folder, granularity)? else { return Ok(Vec::new()) };
-            declared.push(similarity);
-        }
-        Ok(declared)
-    }
-
-    /// Returns the path of the ONNX Runtime library: of the argument, the environment or the cache.
-    fn library(&self) -> Option<PathBuf> {
-        let library = self.onnxruntime.clone().or_else(|| path_of_variable("ORT_DYLIB_PATH"));
-        library.or_else(|| find_library(&cache_folder()?))
-    }
-}
-
-fn check_folder(folder: &Path) -> anyhow::Result<()> {
-    ensure!(folder.is_dir(), "there is no model at {}; name a folder that contains model.onnx", folder.display());
-    Ok(())
 }
 
 /// Returns the folder into which `make setup` downloads libraries and models.
@@ -148,22 +121,31 @@ fn path_of_variable(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
+/// Default number of candidates of each model of the pool.
+const POOL_DEPTH: usize = 30;
+/// Default number of candidates by vectors.
+const DENSE_DEPTH: usize = 10;
+
 /// Arguments of re-ranking.
-#[derive(clap::Args, Debug, Clone)]
-#[command(next_help_heading = "Re-ranking by vectors (of models that `index` was run with)")]
+#[derive(clap::Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Ranking")]
 pub(super) struct RerankArguments {
+    /// Ranking: words (one model, by default BM25), balanced (FSDM and BM25, fused) or best (fused with the vectors of --dpr
+    /// and --colbert) [default: as indexed, else best].
+    #[arg(long, value_name = "PRESET")]
+    pub(super) ranking: Option<Preset>,
     #[command(flatten)]
     encoders: EncoderArguments,
     /// Ranking models whose best datasets are candidates [default: fsdm,bm25; with --model, --fields, --weights or --lengths
-    /// that one model; with --popularity alone the default model].
+    /// that one model].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pool: Vec<ModelKind>,
-    /// Number of candidates of each model.
-    #[arg(long, value_name = "N", default_value = "30")]
-    pool_depth: NonZeroUsize,
-    /// Number of additional candidates: the nearest of all datasets by the vectors of --dpr; 0 disables.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    dense_depth: usize,
+    /// Number of candidates of each model [default: 30].
+    #[arg(long, value_name = "N")]
+    pool_depth: Option<NonZeroUsize>,
+    /// Number of additional candidates: the nearest of all datasets by the vectors of --dpr; 0 disables [default: 10].
+    #[arg(long, value_name = "N")]
+    dense_depth: Option<usize>,
     /// Combination of the scores of metadata and data: max, sum, mean, metadata or data.
     #[arg(long, value_name = "HOW", default_value_t)]
     combine: Combination,
@@ -202,40 +184,70 @@ fn fusion(name: &str) -> Result<FusionArgument, String> {
 }
 
 impl RerankArguments {
-    /// Returns true if the arguments request re-ranking.
+    /// Returns true if the arguments name models or a preset, or request re-ranking.
     pub(super) fn is_requested(&self) -> bool {
-        self.encoders.is_any() || self.popularity.is_some()
+        self.encoders.is_any() || self.ranking.is_some() || self.popularity.is_some()
     }
 
-    /// Opens the reranker that the arguments specify, with at least `shown` candidates. Returns `None` without re-ranking.
-    pub(super) fn reranker(&self, home: &Path, pool: Vec<ModelKind>, shown: usize) -> anyhow::Result<Option<Reranker>> {
-        if !self.is_requested() {
-            return Ok(None);
-        }
-        Ok(Some(Reranker::open(home, self.encoders.open(Some(NonZeroUsize::MIN))?, self.options(pool, shown)?)?))
-    }
-
-    /// Returns the value of --pool. Its default is FSDM and BM25 with vectors, and empty without.
-    pub(super) fn pool_or_default(&self) -> Vec<ModelKind> {
-        if self.pool.is_empty() && self.encoders.is_any() {
-            return vec![ModelKind::Fsdm, ModelKind::Bm25];
-        }
-        self.pool.clone()
-    }
-
-    /// Returns the pool for commands with a ranking model. If that model is specified, it is the pool, and the result empty.
+    /// Returns the chosen ranking. A ranking model, if one is given without a preset and without --dpr or --colbert, ranks alone.
     ///
     /// # Errors
-    /// If both --pool and a ranking model are specified.
-    pub(super) fn pool_with_model(&self, ranking: &ModelArguments) -> anyhow::Result<Vec<ModelKind>> {
-        if ranking.is_default() {
-            return Ok(self.pool_or_default());
-        }
+    /// If arguments contradict each other.
+    pub(super) fn choice(
+        &self,
+        home: &Path,
+        config: &Config,
+        model: Option<&ModelArguments>,
+    ) -> anyhow::Result<Choice> {
+        let choice = Choice::new(home, config, Some(&self.encoders), self.ranking)?;
+        let is_given = model.is_some_and(ModelArguments::is_given);
         ensure!(
-            self.pool.is_empty(),
+            self.pool.is_empty() || !is_given,
             "--pool cannot be combined with --model, --fields, --weights or --lengths; remove one of them"
         );
-        Ok(Vec::new())
+        let is_alone = is_given && self.ranking.is_none() && !self.encoders.is_any();
+        Ok(if is_alone { choice.without_models() } else { choice })
+    }
+
+    /// Opens the reranker of a choice, with at least `shown` candidates. Returns `None` if one model ranks alone.
+    ///
+    /// # Errors
+    /// If the home has no vectors of a model that was named, or options are not valid.
+    pub(super) fn reranker(
+        &self,
+        home: &Path,
+        choice: &Choice,
+        model: Option<&ModelArguments>,
+        shown: usize,
+    ) -> anyhow::Result<Option<Reranker>> {
+        let encoders = choice.open_for(home)?.or_warn()?;
+        let is_single = model.is_some_and(ModelArguments::is_given) || choice.preset() == Preset::Words;
+        let pool = if is_single { self.pool.clone() } else { self.pool_or_default() };
+        self.reranker_of(home, choice, encoders, pool, shown)
+    }
+
+    /// Opens the reranker of opened encoders. Returns `None` if one model ranks alone.
+    ///
+    /// # Errors
+    /// If options are not valid.
+    pub(super) fn reranker_of(
+        &self,
+        home: &Path,
+        choice: &Choice,
+        encoders: Vec<Box<dyn Encoder>>,
+        pool: Vec<ModelKind>,
+        shown: usize,
+    ) -> anyhow::Result<Option<Reranker>> {
+        if encoders.is_empty() && pool.len() < 2 && self.popularity.is_none() {
+            return Ok(None);
+        }
+        let options = self.options(choice, &encoders, pool, shown)?;
+        Ok(Some(Reranker::open(home, encoders, options)?))
+    }
+
+    /// Returns the value of --pool, by default FSDM and BM25.
+    pub(super) fn pool_or_default(&self) -> Vec<ModelKind> {
+        if self.pool.is_empty() { vec![ModelKind::Fsdm, ModelKind::Bm25] } else { self.pool.clone() }
     }
 
     /// Returns the empty pool for commands in which each of --models supplies its own candidates.
@@ -252,29 +264,36 @@ impl RerankArguments {
 
     /// Returns the minimum similarities of the argument or of the models. Similarities can be negative, so 0 (disabled) becomes
     /// negative infinity.
-    fn min_similarities(&self) -> anyhow::Result<Vec<f64>> {
+    fn min_similarities(&self, choice: &Choice, encoders: &[Box<dyn Encoder>]) -> anyhow::Result<Vec<f64>> {
         if self.min_similarity.is_empty() {
-            return self.encoders.declared_min_similarities();
+            return if encoders.is_empty() { Ok(Vec::new()) } else { choice.declared_min_similarities() };
         }
         let similarities = self.min_similarity.iter();
         Ok(similarities.map(|&value| if value == 0.0 { f64::NEG_INFINITY } else { value }).collect())
     }
 
-    fn options(&self, pool: Vec<ModelKind>, shown: usize) -> anyhow::Result<RerankOptions> {
+    fn options(
+        &self,
+        choice: &Choice,
+        encoders: &[Box<dyn Encoder>],
+        pool: Vec<ModelKind>,
+        shown: usize,
+    ) -> anyhow::Result<RerankOptions> {
         let method = match self.fusion.unwrap_or(FusionArgument::Fused(Method::CombSum(Normalization::MinMax))) {
             FusionArgument::VectorsOnly => None,
-            FusionArgument::Fused(_) if pool.len() < 2 && !self.encoders.is_any() => None,
+            FusionArgument::Fused(_) if pool.len() < 2 && encoders.is_empty() => None,
             FusionArgument::Fused(method) => Some(method),
         };
+        let has_text = encoders.iter().any(|encoder| encoder.granularity() == Granularity::Text);
         Ok(RerankOptions {
             pool,
-            depth: self.pool_depth.get().max(shown),
-            dense: NonZeroUsize::new(self.dense_depth).filter(|_| self.encoders.dpr.is_some()),
+            depth: self.pool_depth.map_or(POOL_DEPTH, NonZeroUsize::get).max(shown),
+            dense: NonZeroUsize::new(self.dense_depth.unwrap_or(DENSE_DEPTH)).filter(|_| has_text),
             combination: self.combine,
             fusion: method.map(|method| WeightedFusion { method, weights: self.fusion_weights.clone() }),
-            min_similarities: self.min_similarities()?,
+            min_similarities: self.min_similarities(choice, encoders)?,
             popularity: self.popularity,
-            threads: self.encoders.model_threads.unwrap_or(NonZeroUsize::MIN),
+            threads: choice.execution.threads.unwrap_or(NonZeroUsize::MIN),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! `lodeseek load --endpoint`: stores samples of the graphs of a SPARQL endpoint.
 
 use super::ExitStatus;
+use super::config::Config;
 use super::egress::EgressArguments;
 use super::terminal::{bar, cut, grouped};
 use anyhow::Context;
@@ -78,6 +79,7 @@ impl EndpointArguments {
     pub(super) fn load(
         &self,
         home: &Path,
+        config: &Config,
         base: Option<&str>,
         id_prefix: &str,
         report: Option<&Path>,
@@ -93,7 +95,8 @@ impl EndpointArguments {
             None => None,
         };
         let pause = Duration::from_millis(self.pause);
-        let client = self.egress.client_for(prefix, ClientOptions { concurrent: 1, pause, ..ClientOptions::default() });
+        let options = ClientOptions { concurrent: 1, pause, ..ClientOptions::default() };
+        let client = self.egress.client_for(config, prefix, options);
         let folder = home.join("remote");
         let sampler = EndpointSampler::new(&client, endpoint, &folder).with_options(self.options(id_prefix, started));
         let mut sink = SampleSink { home, base, waiting: Vec::new(), triples: 0, datasets: Vec::new() };

@@ -5,6 +5,7 @@
 mod report;
 
 use super::ExitStatus;
+use super::config::Config;
 use super::encoder::RerankArguments;
 use anyhow::Context;
 use lodeseek_engine::Searcher;
@@ -90,7 +91,7 @@ enum Scores {
     Single,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let can_rerank = arguments.topics.is_some() || !arguments.rerank.is_requested();
     anyhow::ensure!(can_rerank, "re-ranking requires --topics: the order of run files is not changed");
     let qrels = Qrels::read(&arguments.qrels)?;
@@ -102,7 +103,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         (None | Some(Averaging::All), _) => Average::AllTopics,
     };
     let runs = match &arguments.topics {
-        Some(topics) => rank_by_home(home, &Topics::read(topics)?, &qrels, arguments)?,
+        Some(topics) => rank_by_home(home, config, &Topics::read(topics)?, &qrels, arguments)?,
         None => read_runs(arguments)?,
     };
     for (name, run) in &runs {
@@ -162,14 +163,20 @@ fn stem(path: &Path) -> String {
 /// Ranks the judged topics: one run for each model and set of fields.
 fn rank_by_home(
     home: &Path,
+    config: &Config,
     topics: &Topics,
     qrels: &Qrels,
     arguments: &Arguments,
 ) -> anyhow::Result<Vec<(String, Run)>> {
     let depth = arguments.metrics.iter().map(|metric| metric.depth()).fold(arguments.depth, usize::max);
     let mut searcher = Searcher::open(home)?;
-    if let Some(reranker) = arguments.rerank.reranker(home, arguments.rerank.pool_of_each_model()?, 1)? {
-        searcher = searcher.with_reranker(reranker);
+    let pool = arguments.rerank.pool_of_each_model()?;
+    if arguments.rerank.is_requested() {
+        let choice = arguments.rerank.choice(home, config, None)?;
+        let encoders = choice.open_for(home)?.or_warn()?;
+        if let Some(reranker) = arguments.rerank.reranker_of(home, &choice, encoders, pool, 1)? {
+            searcher = searcher.with_reranker(reranker);
+        }
     }
     let mut runs = Vec::new();
     for &kind in &arguments.models {

@@ -32,7 +32,7 @@ pub(super) struct FilterArguments {
     creator: Vec<String>,
     /// Only datasets available in this format: Turtle, CSV, …
     #[arg(long, value_name = "FORMAT")]
-    format: Vec<String>,
+    file_format: Vec<String>,
     /// Only datasets with this licence, as written in the catalogue.
     #[arg(long, value_name = "LICENSE")]
     license: Vec<String>,
@@ -68,7 +68,7 @@ impl FilterArguments {
             Facet::Keyword => &self.keyword,
             Facet::Publisher => &self.publisher,
             Facet::Creator => &self.creator,
-            Facet::Format => &self.format,
+            Facet::Format => &self.file_format,
             Facet::License => &self.license,
             Facet::Language => &self.language,
             Facet::Vocabulary => &self.vocabulary,

@@ -1,9 +1,12 @@
 //! `lodeseek harvest`: reads portals and feeds into the store, once or repeatedly.
 
 use super::ExitStatus;
+use super::config::{Config, HarvestSettings, duration};
 use super::egress::Others;
 use super::encoder::EncoderArguments;
-use super::terminal::{bar, cut, grouped, memory_note};
+use super::index::IndexUpdate;
+use super::ranking::{Choice, Preset};
+use super::terminal::{bar, counted, cut, grouped, memory_note, verb};
 use anyhow::Context;
 use ipnet::IpNet;
 use lodeseek_catalog::{Catalog, DatasetId};
@@ -14,7 +17,7 @@ use lodeseek_harvest::{
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
 use lodeseek_rdf::dump::Outcome;
-use lodeseek_server::{Background, HarvestSchedule, on_stop_signal, store_outcome};
+use lodeseek_server::{HarvestSchedule, ScheduledSource, on_stop_signal, store_outcome};
 use lodeseek_store::{Access, DatasetReport, LoadOptions, Loader, Stamp, Store};
 use oxrdf::NamedNode;
 use oxsdatatypes::DateTime;
@@ -46,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     download: bool,
     /// Harvest and index repeatedly, with this time between two beginnings (90s, 30m, 6h, 1d). The first stop signal completes
-    /// the current step; the second stops at once. With --dpr and --colbert, vectors are updated as well.
+    /// the current step; the second stops at once. Vectors are updated as well, as by `lodeseek index`.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     every: Option<Duration>,
     /// Write the outcome of each source and dataset as JSON.
@@ -95,11 +98,15 @@ pub(crate) struct Arguments {
     /// Base of all IRIs. It is fixed when the home is created.
     #[arg(long, value_name = "IRI")]
     base: Option<String>,
+    /// Ranking with --every: words, balanced or best; best makes vectors [default: as indexed, else best].
+    #[arg(long, value_name = "PRESET", requires = "every")]
+    ranking: Option<Preset>,
     #[command(flatten)]
     encoders: EncoderArguments,
-    /// Number format of stored vectors: f16, or int8 for half the size. A change encodes all datasets again.
-    #[arg(long, value_name = "PRECISION", default_value_t, requires = "every")]
-    vectors: Precision,
+    /// Number format of stored vectors: f16, or int8 for half the size. A change encodes all datasets again [default: that of
+    /// the stored vectors, else f16].
+    #[arg(long, value_name = "PRECISION", requires = "every")]
+    vectors: Option<Precision>,
 }
 
 /// Report of a harvest, written as JSON.
@@ -112,15 +119,15 @@ struct Report {
     seconds: f64,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     if let Some(every) = arguments.every {
-        return arguments.harvest_repeatedly(home, every);
+        return arguments.harvest_repeatedly(home, config, every);
     }
     anyhow::ensure!(
         !arguments.encoders.is_any(),
         "--dpr and --colbert require --every; after a single harvest, run `lodeseek index` with them"
     );
-    arguments.harvest(home, &Cancellation::default())
+    arguments.harvest(home, arguments.base(config), &Cancellation::default())
 }
 
 /// Time between two checks of a stop request while waiting.
@@ -134,40 +141,35 @@ pub(super) struct ScheduleArguments {
     /// Harvest this address or path repeatedly while serving. Repeatable. Changes are served at once.
     #[arg(long = "harvest", value_name = "SOURCE")]
     sources: Vec<String>,
-    /// Time between the beginnings of two harvests (90s, 30m, 6h, 1d).
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "6h", requires = "sources")]
-    every: Duration,
+    /// Time between the beginnings of two harvests (90s, 30m, 6h, 1d) [default: 6h].
+    #[arg(long, value_name = "DURATION", value_parser = duration, requires = "sources")]
+    every: Option<Duration>,
     /// Also download the RDF files that the harvested catalogues describe.
     #[arg(long, requires = "sources")]
     download: bool,
 }
 
-impl ScheduleArguments {
-    /// Returns the background task of the server, or `None` if there is no source.
-    pub(super) fn background(&self, private_networks: &[IpNet]) -> Option<Background> {
-        let schedule = HarvestSchedule {
-            sources: self.sources.clone(),
-            every: self.every,
-            downloads: if self.download { Downloads::Rdf } else { Downloads::None },
-            policy: EgressPolicy { private_networks: private_networks.to_vec(), ..EgressPolicy::default() },
-        };
-        schedule.into_background()
-    }
-}
+/// Default time between the beginnings of two scheduled harvests.
+const DEFAULT_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 
-/// Parses a duration: a positive number with the unit s, m, h or d.
-fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is not a duration; write a number and s, m, h or d, for example 30m");
-    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
-    let seconds = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3600,
-        "d" => 24 * 3600,
-        _ => return Err(wrong()),
-    };
-    let number = number.parse::<u64>().ok().filter(|number| *number > 0).and_then(|number| number.checked_mul(seconds));
-    number.map(Duration::from_secs).ok_or_else(wrong)
+impl ScheduleArguments {
+    /// Returns the schedule of the arguments or, without --harvest, of the configuration. `None` if there is no source.
+    pub(super) fn schedule(&self, config: &Config, private_networks: Vec<IpNet>) -> Option<HarvestSchedule> {
+        let of_flag =
+            |source: &String| HarvestSettings { source: source.clone(), every: self.every, download: self.download };
+        let settings: Vec<HarvestSettings> = match &self.sources[..] {
+            [] => config.settings.harvest.clone(),
+            sources => sources.iter().map(of_flag).collect(),
+        };
+        let scheduled = |settings: HarvestSettings| ScheduledSource {
+            source: settings.source,
+            every: settings.every.unwrap_or(DEFAULT_INTERVAL),
+            downloads: if settings.download { Downloads::Rdf } else { Downloads::None },
+        };
+        let sources: Vec<ScheduledSource> = settings.into_iter().map(scheduled).collect();
+        let policy = EgressPolicy { private_networks, ..EgressPolicy::default() };
+        (!sources.is_empty()).then_some(HarvestSchedule { sources, policy })
+    }
 }
 
 /// Returns a cancellation that the first stop signal sets. The second one ends the process at once.
@@ -183,22 +185,28 @@ fn cancellation_on_stop_signal() -> io::Result<Cancellation> {
 }
 
 impl Arguments {
+    /// Returns the base of a new home.
+    fn base<'a>(&'a self, config: &'a Config) -> Option<&'a str> {
+        self.base.as_deref().or(config.settings.base.as_deref())
+    }
+
     /// Harvests and indexes until the process receives a stop signal.
-    fn harvest_repeatedly(&self, home: &Path, every: Duration) -> anyhow::Result<ExitStatus> {
+    fn harvest_repeatedly(&self, home: &Path, config: &Config, every: Duration) -> anyhow::Result<ExitStatus> {
         // The models are opened first, so that a missing one is reported before any request.
-        let encoders = self.encoders.open(None)?;
+        let choice = Choice::new(home, config, Some(&self.encoders), self.ranking)?;
+        let update = IndexUpdate::new(config, &choice, self.vectors)?;
         let stop = cancellation_on_stop_signal()?;
         while !stop.is_cancelled() {
             let started = Instant::now();
-            let outcome = match self.harvest(home, &stop) {
+            let outcome = match self.harvest(home, self.base(config), &stop) {
                 // The next run indexes what a stopped harvest has stored.
                 Ok(_) if stop.is_cancelled() => break,
-                Ok(_) => super::index::update(home, &encoders, self.vectors),
+                Ok(_) => update.run(home),
                 Err(error) => Err(error),
             };
             if let Err(error) = outcome {
                 let retry = if stop.is_cancelled() { "" } else { "; retrying at the next scheduled time" };
-                writeln!(io::stderr().lock(), "lodeseek: {error:#}{retry}")?;
+                writeln!(io::stderr().lock(), "lodeseek: {}{retry}", super::errors::message(&error))?;
             }
             while !stop.is_cancelled() && started.elapsed() < every {
                 thread::sleep(POLL_INTERVAL.min(every.saturating_sub(started.elapsed())));
@@ -209,12 +217,12 @@ impl Arguments {
 
     /// Harvests all sources: together if they have a name, else each under a name of its own, so that adding or removing a
     /// source does not affect the others.
-    fn harvest(&self, home: &Path, stop: &Cancellation) -> anyhow::Result<ExitStatus> {
+    fn harvest(&self, home: &Path, base: Option<&str>, stop: &Cancellation) -> anyhow::Result<ExitStatus> {
         let single = self.name.is_some() || self.sources.len() == 1;
         let groups = if single { vec![&self.sources[..]] } else { self.sources.chunks(1).collect() };
         let mut reports = Vec::new();
         for sources in groups {
-            reports.push(self.harvest_group(home, sources, stop)?);
+            reports.push(self.harvest_group(home, base, sources, stop)?);
         }
         if let Some(path) = &self.report {
             let json = if single { serde_json::to_value(&reports[0])? } else { serde_json::to_value(&reports)? };
@@ -230,7 +238,13 @@ impl Arguments {
     }
 
     /// Harvests sources under one name.
-    fn harvest_group(&self, home: &Path, sources: &[String], stop: &Cancellation) -> anyhow::Result<Report> {
+    fn harvest_group(
+        &self,
+        home: &Path,
+        base: Option<&str>,
+        sources: &[String],
+        stop: &Cancellation,
+    ) -> anyhow::Result<Report> {
         let mut policy = EgressPolicy {
             listed: self.host.clone(),
             others: self.other_hosts.into(),
@@ -240,13 +254,13 @@ impl Arguments {
         let started = Instant::now();
         let egress = Egress::new(policy);
         // The home is opened first, so that one that is in use, or has another base, is reported before any request.
-        let store = Store::open(home, Access::Write, self.base.as_deref())?;
+        let store = Store::open(home, Access::Write, base)?;
         let existing_ids = store.ids()?.into_iter().collect();
         drop(store);
         let name = self.name.clone().unwrap_or_else(|| default_name(sources));
         let options = HarvestOptions { existing_ids, cancellation: stop.clone(), ..self.options() };
         let harvester = Harvester::new(&egress, &home.join("harvest"), &name).with_options(options);
-        let mut sink = HomeSink { home, base: self.base.as_deref(), problems: Vec::new() };
+        let mut sink = HomeSink { home, base, problems: Vec::new() };
         let bar = bar(1, "harvesting · {prefix}");
         let show_progress = |progress: HarvestProgress| {
             let HarvestProgress { pages, datasets, spent } = progress;
@@ -328,27 +342,30 @@ fn write_report(
     let removed: usize = report.sources.iter().filter(|source| source.removed).map(|source| source.gone.len()).sum();
     writeln!(
         out,
-        "{}: {} new, {} changed, {} unchanged, {gone} gone ({removed} removed); {} files ({} new), {} not fetched; {} requests ({} not modified), {} bytes, {seconds:.1} s{}",
+        "{}: {} new, {} changed, {} unchanged, {gone} gone ({removed} removed); {} ({} new), {} not fetched; {} ({} not modified), {}, {seconds:.1} s{}",
         report.name,
         report.new.len(),
         report.changed.len(),
         report.unchanged,
-        report.files,
+        counted(report.files, "file"),
         report.new_files,
         report.failed_files.len(),
-        grouped(report.spent.requests),
+        counted(report.spent.requests, "request"),
         grouped(report.spent.not_modified),
-        grouped(report.spent.bytes),
+        counted(report.spent.bytes, "byte"),
         memory_note(),
     )?;
     if !report.kept.is_empty() {
-        writeln!(out, "{} keep their previous content: a file of theirs cannot be fetched or read", report.kept.len())?;
+        let kept = report.kept.len();
+        let keeps = verb(kept, "keeps its", "keep their");
+        writeln!(out, "{} {keeps} previous content: a file cannot be fetched or read", counted(kept, "dataset"))?;
     }
     if !problems.is_empty() {
         writeln!(
             out,
-            "{} datasets have statements or files that could not be read (--report FILE lists them)",
-            problems.len()
+            "{} {} statements or files that could not be read (--report FILE lists them)",
+            counted(problems.len(), "dataset"),
+            verb(problems.len(), "has", "have")
         )?;
     }
     Ok(())
@@ -357,11 +374,11 @@ fn write_report(
 fn write_source(out: &mut impl Write, source: &SourceReport) -> io::Result<()> {
     writeln!(
         out,
-        "{}: {}, {} pages, {} datasets{}{}{}",
+        "{}: {}, {}, {}{}{}{}",
         cut(&source.source, 120),
         source.form.unwrap_or("no catalogue"),
-        source.pages,
-        grouped(source.datasets),
+        counted(source.pages, "page"),
+        counted(source.datasets, "dataset"),
         if source.as_before > 0 {
             format!(", {} unchanged and not requested", grouped(source.as_before))
         } else {
@@ -388,18 +405,4 @@ fn write_failures(out: &mut impl Write, kind: &str, failures: &[Failure]) -> io:
         writeln!(out, "  … and {} more", failures.len() - SHOWN)?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations() {
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("6h"), Ok(Duration::from_secs(21_600)));
-        for wrong in ["", "h", "6", "0h", "-1h", "6 h", "é", "99999999999999999999d"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -1,14 +1,17 @@
 //! `lodeseek index`: computes profiles and snippets, and updates the text index and the vectors of encoders.
 
 use super::ExitStatus;
+use super::config::Config;
 use super::encoder::{EncoderArguments, method_name};
-use super::terminal::{bar, grouped, memory_note, rate};
+use super::local_server::LocalServer;
+use super::ranking::{Choice, Preset};
+use super::terminal::{bar, counted, memory_note, rate, verb};
 use lodeseek_engine::{
-    EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, encode_all, index_folder,
-    list_vectors, vectors_folder,
+    EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, encode_all, has_unusable_index,
+    index_folder, list_vectors, vectors_folder,
 };
 use lodeseek_index::vectors::{self, Precision, StoredVectors};
-use lodeseek_index::{AnalysisKind, Index, IndexError};
+use lodeseek_index::{AnalysisKind, Index, IndexError, recorded_analysis};
 use lodeseek_rerank::Encoder;
 use lodeseek_snippet::{Method, TripleBudget};
 use lodeseek_store::{Access, Store, StoreError, is_home};
@@ -38,31 +41,41 @@ pub(crate) struct Arguments {
     /// Number of worker threads.
     #[arg(long, value_name = "N", default_value_t = IndexOptions::default().threads)]
     threads: usize,
-    /// Text analysis: acordar, or multilingual, which stems words by the language of their text. A change indexes all datasets
-    /// again [default: the analysis of the index, else acordar].
+    /// Text analysis: multilingual, which stems words by the language of their text; english; or acordar, as in the published
+    /// results. A change indexes all datasets again [default: the analysis of the index, else multilingual].
     #[arg(long, value_name = "KIND")]
     analysis: Option<AnalysisKind>,
+    /// Ranking of searches: words (one model), balanced (two models) or best (also vectors, which are made now). It is recorded
+    /// with --dpr, --colbert and --onnx, and all other commands use it [default: as recorded, else best].
+    #[arg(long, value_name = "PRESET")]
+    ranking: Option<Preset>,
     #[command(flatten)]
     encoders: EncoderArguments,
-    /// Number format of stored vectors: f16, or int8 for half the size. A change encodes all datasets again.
-    #[arg(long, value_name = "PRECISION", default_value_t)]
-    vectors: Precision,
+    /// Number format of stored vectors: f16, or int8 for half the size. A change encodes all datasets again [default: that of
+    /// the stored vectors, else f16].
+    #[arg(long, value_name = "PRECISION")]
+    vectors: Option<Precision>,
     /// Delete the vectors of the model with this name, or a folder of vectors by its name.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["dpr", "colbert"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["dpr", "colbert", "ranking"])]
     forget_vectors: Option<String>,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     if !is_home(home) {
         return Err(StoreError::NoHome { home: home.to_owned() }.into());
     }
+    if let Some(server) = LocalServer::find(home) {
+        return arguments.index_through(&server);
+    }
     // The models are opened first, so that a missing one is reported before an hour of indexing.
-    let encoders = arguments.encoders.open(None)?;
+    let choice = Choice::new(home, config, Some(&arguments.encoders), arguments.ranking)?;
+    let update = IndexUpdate::new(config, &choice, arguments.vectors)?;
+    let requested = arguments.analysis.or(config.settings.analysis);
     let store = Store::open(home, Access::Write, None)?;
-    // The committed index serves searches until the new documents are committed. Only an index of another version is deleted.
-    if arguments.rebuild
-        && matches!(Index::open(&index_folder(home)), Err(IndexError::OtherVersion(_) | IndexError::OtherAnalysis(_)))
-    {
+    // The committed index serves searches until the new documents are committed. Only an index that cannot be used is deleted.
+    let mut analysis = arguments.analysis;
+    if arguments.rebuild && has_unusable_index(home) {
+        analysis = analysis.or(recorded_analysis(&index_folder(home)));
         std::fs::remove_dir_all(index_folder(home))?;
     }
     let options = IndexOptions {
@@ -73,10 +86,10 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         compact_method: arguments.compact_method,
         now: Some(DateTime::now()),
         rebuild: arguments.rebuild,
-        analysis: arguments.analysis,
+        analysis: analysis_of(home, requested.or(analysis)),
         ..IndexOptions::default()
     };
-    if let Some(message) = analysis_change(home, arguments.analysis) {
+    if let Some(message) = analysis_change(home, requested) {
         writeln!(io::stderr().lock(), "{message}")?;
     }
     let bar = bar(1, "indexing {bar:30} {pos} of {len} datasets · {prefix} · {eta} left");
@@ -95,24 +108,92 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     if let Some(name) = &arguments.forget_vectors {
         delete_vectors(home, name)?;
     }
-    if let Some(encoder) = encoders.first() {
+    if let Some(encoder) = update.encoders.first() {
         writeln!(io::stderr().lock(), "the models run on {}", encoder.device())?;
     }
-    update_vectors(home, &encoders, arguments.vectors)?;
+    // Vectors of other models stay as they are.
+    if arguments.forget_vectors.is_none() {
+        update.vectors(home)?;
+        choice.write_record(home)?;
+    }
+    write_vectors(&mut io::stderr().lock(), &list_vectors(home)?)?;
     Ok(ExitStatus::Success)
 }
 
-/// Updates the text index, as `index` without arguments does, and the vectors of these models.
-pub(super) fn update(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) -> anyhow::Result<()> {
-    let store = Store::open(home, Access::Write, None)?;
-    let options = IndexOptions { now: Some(DateTime::now()), ..IndexOptions::default() };
-    let started = Instant::now();
-    let indexer = Indexer::new(&store, options);
-    let report = indexer.run(&|_| ())?;
-    write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
-    tidy(&indexer, &report)?;
-    drop(store);
-    update_vectors(home, encoders, precision)
+impl Arguments {
+    /// Indexes through the server of the home, which uses its own models.
+    fn index_through(&self, server: &LocalServer) -> anyhow::Result<ExitStatus> {
+        let has_options = self.encoders.is_any() || self.analysis.is_some() || self.compact_method.is_some();
+        anyhow::ensure!(
+            !has_options && self.forget_vectors.is_none(),
+            "a server runs on the home: only --rebuild can be used; stop the server to change models, analysis or methods"
+        );
+        let result = server.index(self.rebuild)?;
+        let indexed = result["indexed"].as_u64().unwrap_or(0);
+        writeln!(io::stderr().lock(), "{} indexed by the running server", counted(indexed, "dataset"))?;
+        Ok(ExitStatus::Success)
+    }
+}
+
+/// Returns the analysis of an update: the requested one; for a new index the multilingual one; else that of the index.
+fn analysis_of(home: &Path, requested: Option<AnalysisKind>) -> Option<AnalysisKind> {
+    let is_new = matches!(Index::open(&index_folder(home)), Err(IndexError::Missing(_)));
+    requested.or(is_new.then_some(AnalysisKind::Multilingual))
+}
+
+/// An update of index and vectors with the settings of a home.
+pub(super) struct IndexUpdate<'c> {
+    choice: &'c Choice,
+    encoders: Vec<Box<dyn Encoder>>,
+    precision: Option<Precision>,
+    analysis: Option<AnalysisKind>,
+}
+
+impl<'c> IndexUpdate<'c> {
+    /// Opens the models of a choice. Writes a line if models that nobody named are missing.
+    ///
+    /// # Errors
+    /// If a model that was named cannot be opened.
+    pub(super) fn new(config: &Config, choice: &'c Choice, precision: Option<Precision>) -> anyhow::Result<Self> {
+        let encoders = choice.open(None)?.or_warn()?;
+        let precision = precision.or(config.settings.encoders.vectors);
+        Ok(Self { choice, encoders, precision, analysis: config.settings.analysis })
+    }
+
+    /// Updates the text index, as `index` without arguments does, and the vectors.
+    ///
+    /// # Errors
+    /// If the store, the index or the vectors cannot be read or written.
+    pub(super) fn run(&self, home: &Path) -> anyhow::Result<()> {
+        let store = Store::open(home, Access::Write, None)?;
+        let analysis = analysis_of(home, self.analysis);
+        let options = IndexOptions { now: Some(DateTime::now()), analysis, ..IndexOptions::default() };
+        let started = Instant::now();
+        let indexer = Indexer::new(&store, options);
+        let report = indexer.run(&|_| ())?;
+        write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
+        tidy(&indexer, &report)?;
+        drop(store);
+        self.vectors(home)?;
+        self.choice.write_record(home)?;
+        Ok(write_vectors(&mut io::stderr().lock(), &list_vectors(home)?)?)
+    }
+
+    /// Updates the vectors, in the requested number format, else in that of the stored vectors.
+    fn vectors(&self, home: &Path) -> anyhow::Result<()> {
+        let stored = vectors::list(&vectors_folder(home))?;
+        let stored_precision = |encoder: &dyn Encoder| {
+            let descriptions = stored.iter().filter_map(|one| one.description.as_ref().ok());
+            let mut own = descriptions.filter(|description| description.fingerprint == encoder.fingerprint());
+            own.next().map(|description| description.precision)
+        };
+        let mut jobs = Vec::with_capacity(self.encoders.len());
+        for encoder in &self.encoders {
+            let precision = self.precision.or_else(|| stored_precision(encoder.as_ref())).unwrap_or_default();
+            jobs.push((encoder.as_ref(), EncodingOptions { precision, ..EncodingOptions::default() }));
+        }
+        encode_and_report(home, &jobs)
+    }
 }
 
 /// Compacts the store if much was written. The index is complete without it.
@@ -130,31 +211,25 @@ fn tidy(indexer: &Indexer<'_>, report: &IndexReport) -> io::Result<()> {
     }
 }
 
-fn update_vectors(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) -> anyhow::Result<()> {
-    encode_and_report(home, encoders, precision)?;
-    Ok(write_vectors(&mut io::stderr().lock(), &list_vectors(home)?)?)
-}
-
-fn encode_and_report(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) -> anyhow::Result<()> {
+fn encode_and_report(home: &Path, jobs: &[(&dyn Encoder, EncodingOptions)]) -> anyhow::Result<()> {
     let bar = bar(1, "encoding {bar:30} {pos} of {len} datasets · {eta} left");
-    let options = EncodingOptions { precision, ..EncodingOptions::default() };
-    let jobs: Vec<_> = encoders.iter().map(|encoder| (encoder.as_ref(), options)).collect();
-    let reports = encode_all(home, &jobs, &|progress| {
+    let reports = encode_all(home, jobs, &|progress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.datasets as u64);
     });
     bar.finish_and_clear();
-    for (encoder, report) in encoders.iter().zip(reports?) {
+    for ((encoder, _), report) in jobs.iter().zip(reports?) {
         let EncodingReport { model, encoded, unchanged, removed, time, bytes } = report;
         let method = method_name(encoder.granularity());
-        let shared_pass = if encoders[0].name() == model && encoders[0].granularity() != encoder.granularity() {
+        let shared_pass = if jobs[0].0.name() == model && jobs[0].0.granularity() != encoder.granularity() {
             " from the same pass"
         } else {
             ""
         };
         writeln!(
             io::stderr().lock(),
-            "{encoded} datasets encoded, {method} vectors by {model}{shared_pass}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
+            "{} encoded, {method} vectors by {model}{shared_pass}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
+            counted(encoded, "dataset"),
             bytes as f64 / 1e6,
             time.as_secs_f64(),
             rate(encoded as u64, time),
@@ -195,7 +270,9 @@ fn write_vectors(out: &mut impl Write, listed: &[(StoredVectors, usize)]) -> io:
         };
         let without = match missing {
             0 => String::new(),
-            missing => format!("; {missing} datasets have no up-to-date vectors"),
+            missing => {
+                format!("; {} {} no up-to-date vectors", counted(*missing, "dataset"), verb(*missing, "has", "have"))
+            }
         };
         writeln!(out, "vectors {what}, {:.1} MB{without}", *bytes as f64 / 1e6)?;
     }
@@ -213,11 +290,11 @@ fn analysis_change(home: &Path, requested: Option<AnalysisKind>) -> Option<Strin
 fn write_report(out: &mut impl Write, report: &IndexReport, time: Duration) -> io::Result<()> {
     writeln!(
         out,
-        "{} datasets indexed, {} unchanged, {} removed; {} triples in {:.1} s ({} triples/s{})",
-        report.indexed,
+        "{} indexed, {} unchanged, {} removed; {} in {:.1} s ({} triples/s{})",
+        counted(report.indexed, "dataset"),
         report.unchanged,
         report.removed,
-        grouped(report.triples),
+        counted(report.triples, "triple"),
         time.as_secs_f64(),
         rate(report.triples, time),
         memory_note(),

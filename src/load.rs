@@ -1,11 +1,14 @@
 //! `lodeseek load`: stores catalogues and dumps; with `--endpoint`, samples of the graphs of a SPARQL endpoint.
 
 use super::ExitStatus;
+use super::config::Config;
 use super::endpoint::EndpointArguments;
-use super::terminal::{bar, cut, grouped, memory_note, rate};
+use super::local_server::LocalServer;
+use super::terminal::{bar, counted, cut, grouped, memory_note, rate};
 use anyhow::Context;
 use lodeseek_catalog::Catalog;
-use lodeseek_rdf::dump::Outcome;
+use lodeseek_harvest::is_address;
+use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_store::{
     Access, DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Stamp, Store,
 };
@@ -35,40 +38,32 @@ pub(crate) struct Arguments {
     /// Prefix of each dataset id, so that two catalogues can use the same ids.
     #[arg(long, value_name = "TEXT", default_value = "")]
     id_prefix: String,
+    /// List every dataset with a problem, and the first problems of its files. Without it, problems are summarized.
+    #[arg(long)]
+    verbose: bool,
 }
 
 /// Maximum number of problems printed for one dataset. The report file contains more.
 const SHOWN: usize = 3;
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    let base = arguments.base.as_deref().or(config.settings.base.as_deref());
     if arguments.endpoint.is_given() {
-        let Arguments { report, base, id_prefix, .. } = arguments;
-        return arguments.endpoint.load(home, base.as_deref(), id_prefix, report.as_deref());
+        let Arguments { report, id_prefix, .. } = arguments;
+        return arguments.endpoint.load(home, config, base, id_prefix, report.as_deref());
+    }
+    if let Some(server) = LocalServer::find(home) {
+        return arguments.load_through(&server);
     }
     // All sources are read before anything is written, so that a mistyped name does not interrupt a load.
-    let mut catalogs = Vec::new();
-    let mut sources_of_ids = BTreeMap::new();
-    for source in &arguments.sources {
-        let mut catalog = Catalog::read(source).with_context(|| format!("cannot read {}", source.display()))?;
-        for dataset in &mut catalog.datasets {
-            let id = format!("{}{}", arguments.id_prefix, dataset.metadata.id);
-            dataset.metadata.id = lodeseek_catalog::DatasetId::new(id)?;
-            if let Some(other) = sources_of_ids.insert(dataset.metadata.id.clone(), source) {
-                anyhow::bail!(
-                    "the dataset id {} is in {} and in {}; load the sources one by one, with --id-prefix",
-                    dataset.metadata.id,
-                    other.display(),
-                    source.display()
-                );
-            }
-        }
-        catalogs.push(catalog);
-    }
+    let catalogs = Catalog::read_all(&arguments.sources, &arguments.id_prefix)?;
+    let is_truncated = |(catalog, source): (&Catalog, &PathBuf)| catalog.is_truncated.then(|| source.clone());
+    let truncated: Vec<PathBuf> = catalogs.iter().zip(&arguments.sources).filter_map(is_truncated).collect();
     let mut report_file = match &arguments.report {
         Some(path) => Some(File::create(path).with_context(|| format!("cannot write {}", path.display()))?),
         None => None,
     };
-    let store = Store::open(home, Access::Write, arguments.base.as_deref())?;
+    let store = Store::open(home, Access::Write, base)?;
     let started = Instant::now();
     let mut total = LoadReport::default();
     for catalog in catalogs {
@@ -83,17 +78,22 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         writeln!(file)?;
     }
     let mut out = io::stderr().lock();
-    write_problems(&mut out, &total, arguments.report.is_some())?;
+    let problems = Problems { report: &total, has_file: arguments.report.is_some() };
+    if arguments.verbose {
+        problems.write_all(&mut out)?
+    } else {
+        problems.write_summary(&mut out)?
+    }
     let count = |outcome: DatasetOutcome| total.datasets.iter().filter(|dataset| dataset.outcome == outcome).count();
     writeln!(
         out,
-        "{} datasets: {} loaded, {} replaced, {} unchanged, {} without content; {} distinct triples of {} read in {:.1} s ({} triples/s{})",
-        total.datasets.len(),
+        "{}: {} loaded, {} replaced, {} unchanged, {} without content; {} of {} read in {:.1} s ({} triples/s{})",
+        counted(total.datasets.len(), "dataset"),
         count(DatasetOutcome::Loaded),
         count(DatasetOutcome::Replaced),
         count(DatasetOutcome::Unchanged),
         count(DatasetOutcome::MetadataOnly),
-        grouped(total.triples()),
+        counted(total.triples(), "distinct triple"),
         grouped(total.datasets.iter().map(|dataset| dataset.read).sum()),
         time.as_secs_f64(),
         rate(total.triples(), time),
@@ -101,10 +101,50 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     )?;
     let kept = count(DatasetOutcome::Kept);
     if kept > 0 {
-        writeln!(out, "{kept} keep their previous content: a file of theirs cannot be read")?;
+        let (keeps, its) = if kept == 1 { ("keeps its", "its") } else { ("keep their", "theirs") };
+        writeln!(out, "{} {keeps} previous content: a file of {its} cannot be read", counted(kept, "dataset"))?;
+    }
+    for source in &truncated {
+        writeln!(
+            out,
+            "{} is truncated: datasets after its break are missing; obtain the complete file",
+            source.display()
+        )?;
+    }
+    if kept > 0 || !truncated.is_empty() {
         return Ok(ExitStatus::NoResult);
     }
     Ok(ExitStatus::Success)
+}
+
+impl Arguments {
+    /// Loads the sources through the server of the home.
+    fn load_through(&self, server: &LocalServer) -> anyhow::Result<ExitStatus> {
+        anyhow::ensure!(
+            self.base.is_none(),
+            "--base cannot be used while a server runs on the home; stop the server, or omit it"
+        );
+        let result = server.load(&self.sources, &self.id_prefix)?;
+        if let Some(path) = &self.report {
+            let text = serde_json::to_string_pretty(&result)? + "\n";
+            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        let datasets = result["datasets"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let count = |outcome: &str| datasets.iter().filter(|dataset| dataset["outcome"] == outcome).count();
+        let triples: u64 = datasets.iter().filter_map(|dataset| dataset["triples"].as_u64()).sum();
+        let kept = count("kept");
+        writeln!(
+            io::stderr().lock(),
+            "{}: {} loaded, {} replaced, {} unchanged, {} without content, {kept} kept; {}; indexed by the running server",
+            counted(datasets.len(), "dataset"),
+            count("loaded"),
+            count("replaced"),
+            count("unchanged"),
+            count("metadata-only"),
+            counted(triples, "distinct triple"),
+        )?;
+        Ok(if kept > 0 { ExitStatus::NoResult } else { ExitStatus::Success })
+    }
 }
 
 fn load(store: &Store, catalog: Catalog) -> anyhow::Result<LoadReport> {
@@ -132,42 +172,134 @@ fn load(store: &Store, catalog: Catalog) -> anyhow::Result<LoadReport> {
     Ok(report)
 }
 
-fn write_problems(out: &mut impl Write, report: &LoadReport, has_file: bool) -> io::Result<()> {
-    for problem in &report.catalog_problems {
-        writeln!(out, "catalogue: {}", cut(problem, 200))?;
-    }
-    let affected: Vec<&DatasetReport> = report.with_problems().collect();
-    if affected.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "{:<12} {:>9} {:>8}  problems", "dataset", "triples", "skipped")?;
-    for dataset in &affected {
-        writeln!(
-            out,
-            "{:<12} {:>9} {:>8}  {}",
-            cut(dataset.id.as_str(), 12),
-            grouped(dataset.triples),
-            dataset.skipped,
-            cut(&dataset.title, 60)
-        )?;
-        let problems = dataset.files.iter().filter(|file| !file.is_clean()).flat_map(|file| {
-            let outcome = match file.outcome {
-                Outcome::Refused => "refused: ",
-                Outcome::Unreadable => "not read: ",
-                Outcome::Complete | Outcome::Skipped | Outcome::Truncated => "",
-            };
-            file.problems.iter().map(move |problem| format!("{}: {outcome}{problem}", file.file))
-        });
-        let problems: Vec<String> = problems.collect();
-        for problem in problems.iter().take(SHOWN) {
-            writeln!(out, "{:<32} {}", "", cut(problem, 160))?;
+/// Writer of the problems of a load.
+struct Problems<'r> {
+    report: &'r LoadReport,
+    /// If true, a report file contains all problems.
+    has_file: bool,
+}
+
+/// Files with one kind of problem.
+#[derive(Default)]
+struct Summary<'r> {
+    files: usize,
+    statements: u64,
+    first: Option<(&'r DatasetReport, &'r FileReport)>,
+}
+
+impl<'r> Problems<'r> {
+    /// Writes one line for each kind of problem, with its first example.
+    fn write_summary(&self, out: &mut impl Write) -> io::Result<()> {
+        if let [first, rest @ ..] = self.report.catalog_problems.as_slice() {
+            let more =
+                if rest.is_empty() { String::new() } else { format!(" (and {} more)", grouped(rest.len() as u64)) };
+            writeln!(out, "catalogue: {}{more}", cut(first, 200))?;
         }
-        if problems.len() > SHOWN {
-            writeln!(out, "{:<32} … and {} more", "", problems.len() - SHOWN)?;
+        let mut summaries: BTreeMap<Kind, Summary<'r>> = BTreeMap::new();
+        for dataset in self.report.with_problems() {
+            for file in dataset.files.iter().filter(|file| !file.is_clean()) {
+                let summary = summaries.entry(Kind::new(file)).or_default();
+                summary.files += 1;
+                summary.statements += file.skipped;
+                summary.first = summary.first.or(Some((dataset, file)));
+            }
+        }
+        for (kind, summary) in &summaries {
+            writeln!(
+                out,
+                "{}: {}{}",
+                counted(summary.files, "file"),
+                kind.text(summary.statements),
+                example(*kind, summary)
+            )?;
+        }
+        if !summaries.is_empty() && !self.has_file {
+            writeln!(out, "(--verbose lists the datasets, --report FILE writes all problems as JSON)")?;
+        }
+        Ok(())
+    }
+
+    /// Writes all problems of the catalogues, and the first problems of each dataset.
+    fn write_all(&self, out: &mut impl Write) -> io::Result<()> {
+        for problem in &self.report.catalog_problems {
+            writeln!(out, "catalogue: {}", cut(problem, 200))?;
+        }
+        let affected: Vec<&DatasetReport> = self.report.with_problems().collect();
+        if affected.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "{:<12} {:>9} {:>8}  problems", "dataset", "triples", "skipped")?;
+        affected.iter().try_for_each(|dataset| write_dataset(out, dataset))?;
+        if !self.has_file {
+            writeln!(out, "(--report FILE writes all problems as JSON)")?;
+        }
+        Ok(())
+    }
+}
+
+/// Kinds of problems with files, in the order of the summary.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Unreadable,
+    Truncated,
+    Refused,
+    Remote,
+    Skipped,
+}
+
+impl Kind {
+    fn new(file: &FileReport) -> Self {
+        match file.outcome {
+            Outcome::Unreadable => Self::Unreadable,
+            Outcome::Truncated => Self::Truncated,
+            Outcome::Refused if is_address(&file.file) => Self::Remote,
+            Outcome::Refused => Self::Refused,
+            Outcome::Complete | Outcome::Skipped => Self::Skipped,
         }
     }
-    if !has_file {
-        writeln!(out, "(--report FILE writes all problems as JSON)")?;
+
+    fn text(self, statements: u64) -> String {
+        match self {
+            Self::Unreadable => "not read".to_owned(),
+            Self::Truncated => "truncated; read up to the break".to_owned(),
+            Self::Refused => "refused".to_owned(),
+            Self::Remote => "on the web and not read; `lodeseek harvest --download` fetches such files".to_owned(),
+            Self::Skipped => format!("{} skipped", counted(statements, "broken statement")),
+        }
+    }
+}
+
+/// Returns the first problem of a kind with its file. Addresses on the web need none.
+fn example(kind: Kind, summary: &Summary<'_>) -> String {
+    let Some((dataset, file)) = summary.first.filter(|_| kind != Kind::Remote) else { return String::new() };
+    let problem = file.problems.first().map(|problem| format!(": {problem}")).unwrap_or_default();
+    let text = format!("{}, {}{problem}", dataset.id, file.file);
+    format!("; {}{}", if summary.files > 1 { "first: " } else { "" }, cut(&text, 160))
+}
+
+fn write_dataset(out: &mut impl Write, dataset: &DatasetReport) -> io::Result<()> {
+    writeln!(
+        out,
+        "{:<12} {:>9} {:>8}  {}",
+        cut(dataset.id.as_str(), 12),
+        grouped(dataset.triples),
+        dataset.skipped,
+        cut(&dataset.title, 60)
+    )?;
+    let problems = dataset.files.iter().filter(|file| !file.is_clean()).flat_map(|file| {
+        let outcome = match file.outcome {
+            Outcome::Refused => "refused: ",
+            Outcome::Unreadable => "not read: ",
+            Outcome::Complete | Outcome::Skipped | Outcome::Truncated => "",
+        };
+        file.problems.iter().map(move |problem| format!("{}: {outcome}{problem}", file.file))
+    });
+    let problems: Vec<String> = problems.collect();
+    for problem in problems.iter().take(SHOWN) {
+        writeln!(out, "{:<32} {}", "", cut(problem, 160))?;
+    }
+    if problems.len() > SHOWN {
+        writeln!(out, "{:<32} … and {} more", "", problems.len() - SHOWN)?;
     }
     Ok(())
 }

@@ -3,15 +3,19 @@
 //! Results are written to stdout, everything else to stderr. Exit codes:
 //!
 //! - 0: success; for commands that search, at least one result.
-//! - 1: no result, or an incomplete one. `load`: a dataset keeps its previous content, because a file cannot be read, or the
+//! - 1: no result, or an incomplete one. `list`: the collection is empty. `load`: a dataset keeps its previous content, because a file cannot be read, or the
 //!   sampling of an endpoint is unfinished. `harvest`: a page or file could not be fetched. `reproduce`: a score differs from
-//!   the expected one.
+//!   the expected one. `verify`: there is damage. `repair`: something must be loaded or encoded again, or damage remains.
 //! - 2: error.
 
+mod backup;
 mod completions;
+mod config;
+mod dataset_ids;
 mod egress;
 mod encoder;
 mod endpoint;
+mod errors;
 mod evaluate;
 mod filter;
 mod harvest;
@@ -20,13 +24,20 @@ mod index;
 mod lab;
 #[cfg(not(feature = "lab"))]
 mod lab_missing;
+mod list;
 mod load;
+mod local_server;
+mod logging;
 mod man;
 mod method;
 mod model;
+mod output;
 mod provenance;
 mod quality;
 mod query;
+mod ranking;
+mod remove;
+mod repair;
 mod run;
 mod search;
 mod serve;
@@ -34,12 +45,18 @@ mod show;
 mod similar;
 mod snippet;
 mod sources;
+mod status;
 mod syntax;
 mod terminal;
+mod token;
+mod verify;
+mod worker;
 
 use clap::{Parser, Subcommand};
+use config::Config;
 #[cfg(feature = "lab")]
 use lab::{evaluate_snippets, fuse, reproduce, tag, training_data, tune};
+use logging::LogFormat;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,6 +68,17 @@ struct Arguments {
     /// Folder of the collection.
     #[arg(long, global = true, value_name = "DIR", default_value = "lodeseek-home", env = "LODESEEK_HOME")]
     home: PathBuf,
+    /// Format of log messages on stderr: text, or json for one object a line.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "FORMAT",
+        default_value = "text",
+        env = "LODESEEK_LOG_FORMAT"
+    )]
+    log_format: LogFormat,
     #[command(subcommand)]
     command: Command,
 }
@@ -65,6 +93,20 @@ enum Command {
     Index(index::Arguments),
     /// Search datasets by words.
     Search(search::Arguments),
+    /// List the datasets of the collection with their triples and states.
+    List(list::Arguments),
+    /// Show the state of the collection: datasets, index, vectors, sizes.
+    Status(status::Arguments),
+    /// Remove datasets from the collection and its index.
+    Remove(remove::Arguments),
+    /// Verify everything in the collection: counts, checksums, files.
+    Verify(verify::Arguments),
+    /// Repair a damaged collection, and list what must be loaded again.
+    Repair(repair::Arguments),
+    /// Back up the collection to a folder, incrementally; it may be served meanwhile.
+    Backup(backup::Arguments),
+    /// Restore the collection from a backup.
+    Restore(backup::Arguments),
     /// Show a dataset.
     Show(show::Arguments),
     /// List the datasets most similar to a dataset or an RDF file, with reasons.
@@ -79,6 +121,8 @@ enum Command {
     Sources(sources::Arguments),
     /// Serve search, datasets and SPARQL over HTTP.
     Serve(serve::Arguments),
+    /// Create, list and remove tokens of the administration (`serve --admin`).
+    Token(token::Arguments),
     /// Rank the datasets for a file of topics, as a TREC run.
     Run(run::Arguments),
     #[cfg(feature = "lab")]
@@ -105,10 +149,15 @@ enum Command {
     #[cfg(not(feature = "lab"))]
     #[command(flatten)]
     Missing(lab_missing::Command),
+    /// Show, check or create the configuration of the home.
+    Config(config::command::Arguments),
     /// Write the completion script of a shell.
     Completions(completions::Arguments),
     /// Write manual pages into a folder, one for each command.
     Man(man::Arguments),
+    /// Process untrusted input for the server, which starts this command.
+    #[command(name = worker::COMMAND, hide = true)]
+    Worker(worker::Arguments),
 }
 
 /// Result of a command that did not fail.
@@ -122,37 +171,60 @@ enum ExitStatus {
 
 /// Runs the program with the arguments of the process.
 fn main() -> ExitCode {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "lodeseek=info,warn".into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).init();
     match run(&Arguments::parse()) {
         Ok(ExitStatus::Success) => ExitCode::SUCCESS,
         Ok(ExitStatus::NoResult) => ExitCode::from(1),
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if errors::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "lodeseek: {error:#}");
+            let _ = writeln!(io::stderr(), "lodeseek: {}", errors::message(&error));
             ExitCode::from(2)
         }
     }
 }
 
+/// Reads the configuration of the home. Commands without a home, and those that check the configuration, need none.
+///
+/// # Errors
+/// If the configuration is not valid.
+fn read_config(arguments: &Arguments) -> anyhow::Result<Config> {
+    match arguments.command {
+        Command::Config(_) | Command::Completions(_) | Command::Man(_) | Command::Worker(_) => Ok(Config::default()),
+        #[cfg(feature = "lab")]
+        Command::Fuse(_) => Ok(Config::default()),
+        #[cfg(not(feature = "lab"))]
+        Command::Missing(_) => Ok(Config::default()),
+        _ => Config::load(&arguments.home),
+    }
+}
+
 fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    let config = &read_config(arguments)?;
+    logging::init(arguments.log_format, config)?;
     let home = &arguments.home;
     match &arguments.command {
-        Command::Load(arguments) => load::run(home, arguments),
-        Command::Harvest(arguments) => harvest::run(home, arguments),
-        Command::Index(arguments) => index::run(home, arguments),
-        Command::Search(arguments) => search::run(home, arguments),
+        Command::Load(arguments) => load::run(home, config, arguments),
+        Command::Harvest(arguments) => harvest::run(home, config, arguments),
+        Command::Index(arguments) => index::run(home, config, arguments),
+        Command::Search(arguments) => search::run(home, config, arguments),
+        Command::List(arguments) => list::run(home, arguments),
+        Command::Status(arguments) => status::run(home, arguments),
+        Command::Remove(arguments) => remove::run(home, arguments),
+        Command::Verify(arguments) => verify::run(home, arguments),
+        Command::Repair(arguments) => repair::run(home, arguments),
+        Command::Backup(arguments) => backup::run(home, arguments),
+        Command::Restore(arguments) => backup::run_restore(home, arguments),
         Command::Show(arguments) => show::run(home, arguments),
-        Command::Similar(arguments) => similar::run(home, arguments),
+        Command::Similar(arguments) => similar::run(home, config, arguments),
         Command::Snippet(arguments) => snippet::run(home, arguments),
-        Command::Query(arguments) => query::run(home, arguments),
+        Command::Query(arguments) => query::run(home, config, arguments),
         Command::Quality(arguments) => quality::run(home, arguments),
         Command::Sources(arguments) => sources::run(home, arguments),
-        Command::Serve(arguments) => serve::run(home, arguments),
-        Command::Run(arguments) => run::run(home, arguments),
+        Command::Serve(arguments) => serve::run(home, config, arguments),
+        Command::Token(arguments) => token::run(home, arguments),
+        Command::Run(arguments) => run::run(home, config, arguments),
         #[cfg(feature = "lab")]
         Command::Tune(arguments) => tune::run(home, arguments),
-        Command::Evaluate(arguments) => evaluate::run(home, arguments),
+        Command::Evaluate(arguments) => evaluate::run(home, config, arguments),
         #[cfg(feature = "lab")]
         Command::EvaluateSnippets(arguments) => evaluate_snippets::run(home, arguments),
         #[cfg(feature = "lab")]
@@ -162,21 +234,14 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         #[cfg(feature = "lab")]
         Command::TrainingData(arguments) => training_data::run(home, arguments),
         #[cfg(feature = "lab")]
-        Command::Reproduce(arguments) => reproduce::run(home, arguments),
+        Command::Reproduce(arguments) => reproduce::run(home, config, arguments),
         #[cfg(not(feature = "lab"))]
         Command::Missing(command) => command.refuse(),
+        Command::Config(arguments) => config::command::run(home, arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
+        Command::Worker(arguments) => worker::run(home, arguments),
     }
-}
-
-/// Returns true if the reader of the output closed the pipe, which is not an error.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kind = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref::<serde_json::Error>() {
-        Some(error) => error.io_error_kind(),
-        None => cause.downcast_ref::<io::Error>().map(io::Error::kind),
-    };
-    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
 }
 
 #[cfg(test)]

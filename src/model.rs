@@ -6,43 +6,50 @@ use serde_json::{Value, json};
 
 #[derive(clap::Args, Debug, Clone, Copy)]
 pub(super) struct ModelArguments {
-    /// Ranking model: tf-idf, bm25, lmd or fsdm.
-    #[arg(long, value_name = "NAME", default_value_t)]
-    pub(super) model: ModelKind,
-    /// Fields that the model searches: all, metadata or data.
-    #[arg(long, value_name = "WHICH", default_value_t)]
-    pub(super) fields: FieldSet,
+    /// Rank by this model alone: tf-idf, bm25, lmd or fsdm [default: that of the ranking, bm25 for --ranking words].
+    #[arg(long, value_name = "NAME")]
+    model: Option<ModelKind>,
+    /// Fields that the model searches: all, metadata or data [default: all].
+    #[arg(long, value_name = "WHICH")]
+    fields: Option<FieldSet>,
     /// Field weights instead of the published ones: eight numbers, or title=1,description=.9,…
     #[arg(long, value_name = "WEIGHTS")]
     pub(super) weights: Option<FieldWeights>,
-    /// Field lengths: exact, or lucene for Lucene's one-byte approximation.
-    #[arg(long, value_name = "MODE", default_value_t)]
-    pub(super) lengths: LengthMode,
+    /// Field lengths: exact, or lucene for Lucene's one-byte approximation [default: exact].
+    #[arg(long, value_name = "MODE")]
+    lengths: Option<LengthMode>,
 }
 
 impl ModelArguments {
+    /// Returns the kind of the model.
+    pub(super) fn kind(&self) -> ModelKind {
+        self.model.unwrap_or_default()
+    }
+
+    /// Returns the fields that the model searches.
+    pub(super) fn fields(&self) -> FieldSet {
+        self.fields.unwrap_or_default()
+    }
+
     /// Returns the model that the arguments specify.
     ///
     /// # Errors
     /// If all weights of the selected fields are 0.
     pub(super) fn model(&self) -> anyhow::Result<Box<dyn SparseModel>> {
-        let model = self.model.model(self.lengths);
+        let (model, fields) = (self.kind().model(self.lengths.unwrap_or_default()), self.fields());
         let model = self.weights.map_or_else(|| model.restricted_to(&|_| true), |weights| model.with_weights(weights));
-        let model = model.restricted_to(&|field| self.fields.contains(field));
+        let model = model.restricted_to(&|field| fields.contains(field));
         anyhow::ensure!(
             model.weights().fields().next().is_some(),
             "no field is left: --weights sets the weights of all {} fields to 0; give one field a positive weight",
-            self.fields.name()
+            fields.name()
         );
         Ok(model)
     }
 
-    /// Returns true if all arguments have their default values.
-    pub(super) fn is_default(&self) -> bool {
-        self.model == ModelKind::default()
-            && self.fields == FieldSet::default()
-            && self.weights.is_none()
-            && self.lengths == LengthMode::default()
+    /// Returns true if an argument is given.
+    pub(super) fn is_given(&self) -> bool {
+        self.model.is_some() || self.fields.is_some() || self.weights.is_some() || self.lengths.is_some()
     }
 
     /// Returns the arguments and all parameters of the model for the provenance record.
@@ -53,10 +60,10 @@ impl ModelArguments {
             model.parameters().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect();
         json!({
             "name": model.name(),
-            "fields": self.fields.name(),
+            "fields": self.fields().name(),
             "weights": weights,
             "parameters": parameters,
-            "lengths": self.lengths.to_string(),
+            "lengths": self.lengths.unwrap_or_default().to_string(),
         })
     }
 }

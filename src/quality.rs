@@ -1,8 +1,9 @@
 //! `lodeseek quality`: assesses the quality of datasets and names the next improvement.
 
 use super::ExitStatus;
-use super::terminal::{Style, bar, cut, grouped, safe};
-use anyhow::Context;
+use super::dataset_ids;
+use super::output::{OutputArguments, write_json};
+use super::terminal::{Style, bar, counted, cut, grouped, safe};
 use ipnet::IpNet;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{Searcher, assess_catalog, assess_dataset, distribution_addresses};
@@ -13,7 +14,6 @@ use lodeseek_quality::{
 };
 use lodeseek_store::{Access, Store};
 use oxsdatatypes::DateTime;
-use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -22,9 +22,8 @@ pub(crate) struct Arguments {
     /// Id of the dataset [default: an overview of all datasets].
     #[arg(value_name = "DATASET")]
     dataset: Option<String>,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[command(flatten)]
+    output: OutputArguments,
     /// Check that the addresses of distributions respond, least recently checked first. The results are stored in the home.
     /// Without this option the command sends no requests.
     #[arg(long)]
@@ -43,14 +42,6 @@ pub(crate) struct Arguments {
     limit: usize,
 }
 
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-enum Format {
-    /// Text.
-    Text,
-    /// JSON, as in `/api/quality`.
-    Json,
-}
-
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let store = Store::open(home, Access::Read, None)?;
     let searcher = Searcher::open(home)?;
@@ -63,17 +54,19 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let mut out = io::stdout().lock();
     if let Some(id) = &id {
         let assessed = assess_dataset(id, &store, &searcher, &checks)?;
-        let (label, assessment) = assessed.with_context(|| format!("there is no dataset {id}"))?;
-        match arguments.format {
-            Format::Json => write_json(&mut out, &assessment_json(&label, &assessment))?,
-            Format::Text => write_assessment(&mut out, &label, &assessment)?,
+        let (label, assessment) = assessed.ok_or_else(|| dataset_ids::unknown(&searcher, id))?;
+        if arguments.output.is_json() {
+            write_json(&mut out, &assessment_json(&label, &assessment))?;
+        } else {
+            write_assessment(&mut out, &label, &assessment)?;
         }
         return Ok(ExitStatus::Success);
     }
     let overview = assess_catalog(&store, &searcher, &checks)?;
-    match arguments.format {
-        Format::Json => write_json(&mut out, &overview_json(&overview))?,
-        Format::Text => write_overview(&mut out, &overview, arguments.limit)?,
+    if arguments.output.is_json() {
+        write_json(&mut out, &overview_json(&overview))?;
+    } else {
+        write_overview(&mut out, &overview, arguments.limit)?;
     }
     Ok(if overview.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
@@ -105,11 +98,6 @@ fn check_addresses(
     });
     progress.finish_and_clear();
     Ok(saved?)
-}
-
-fn write_json(out: &mut impl Write, value: &Value) -> anyhow::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, value)?;
-    Ok(writeln!(out)?)
 }
 
 fn write_assessment(out: &mut impl Write, label: &DatasetLabel, assessment: &Assessment) -> io::Result<()> {
@@ -155,12 +143,12 @@ fn write_assessment(out: &mut impl Write, label: &DatasetLabel, assessment: &Ass
 
 fn write_overview(out: &mut impl Write, overview: &Overview, limit: usize) -> io::Result<()> {
     let style = Style::of_stdout();
-    let heading = format!("{} datasets, mean score {:.1} of {POINTS}", grouped(overview.len() as u64), overview.mean());
+    let heading = format!("{}, mean score {:.1} of {POINTS}", counted(overview.len(), "dataset"), overview.mean());
     writeln!(out, "{}", style.strong(&heading))?;
     let bands = overview.bands().map(|(band, count)| format!("{} {}", band.name(), grouped(count as u64)));
     writeln!(out, "{}", bands.join(", "))?;
     let shares = Dimension::ALL.iter().filter_map(|dimension| {
-        overview.share_of(*dimension).map(|share| format!("{} {:.0} %", dimension.name(), 100.0 * share))
+        overview.percent_of(*dimension).map(|percent| format!("{} {percent} %", dimension.name()))
     });
     writeln!(out, "{}", shares.collect::<Vec<_>>().join(", "))?;
     writeln!(out, "\n{}", style.strong("largest losses of points"))?;

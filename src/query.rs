@@ -1,7 +1,9 @@
 //! `lodeseek query`: evaluates a SPARQL query.
 
 use super::ExitStatus;
+use super::config::Config;
 use super::egress::EgressArguments;
+use super::encoder::RerankArguments;
 use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_engine::{Federation, Searcher};
@@ -63,7 +65,7 @@ impl Format {
     }
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let store = Arc::new(Store::open(home, Access::Read, None)?);
     let queries = QueryEngine::new(Arc::clone(&store));
     let mut query = text(&arguments.query)?;
@@ -83,13 +85,15 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         rows: arguments.rows,
         ..SparqlLimits::default()
     };
-    let endpoints = arguments.egress.client();
+    let endpoints = arguments.egress.client(config);
     let mut federation = Federation::new(&queries, limits.clone()).with_endpoints(Arc::clone(&endpoints));
-    // Without an index, only queries that search fail.
-    federation = match Searcher::open(home) {
-        Ok(searcher) => federation.with_search(Arc::new(searcher)),
-        Err(error) => federation.without_search(error.to_string()),
-    };
+    // Without an index, only queries that search fail. Only SERVICE patterns search.
+    if query.to_ascii_uppercase().contains("SERVICE") {
+        federation = match searcher(home, config) {
+            Ok(searcher) => federation.with_search(Arc::new(searcher)),
+            Err(error) => federation.without_search(format!("{error:#}")),
+        };
+    }
     let services: Arc<dyn Services> = Arc::new(federation);
     let provenance = if arguments.provenance { Provenance::PerService } else { Provenance::None };
     let request = QueryRequest { query, services: Some(services), provenance, ..QueryRequest::default() };
@@ -134,6 +138,19 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         )?;
     }
     Ok(ExitStatus::Success)
+}
+
+/// Opens the index, with the ranking of the home.
+fn searcher(home: &Path, config: &Config) -> anyhow::Result<Searcher> {
+    let searcher = Searcher::open(home)?;
+    config.check_analysis(searcher.catalog().analysis()?)?;
+    let arguments = RerankArguments::default();
+    let choice = arguments.choice(home, config, None)?;
+    let reranker = arguments.reranker(home, &choice, None, 1)?;
+    Ok(match reranker {
+        Some(reranker) => searcher.with_reranker(reranker),
+        None => searcher,
+    })
 }
 
 /// Converts the hits of a search into the `VALUES` clause at the end of a query. SPARQL joins it before sorting and slicing.

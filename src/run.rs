@@ -1,6 +1,7 @@
 //! `lodeseek run`: ranks the datasets for a file of topics, as a TREC run with a provenance record.
 
 use super::ExitStatus;
+use super::config::Config;
 use super::encoder::{self, RerankArguments};
 use super::model::ModelArguments;
 use super::provenance;
@@ -19,7 +20,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     topics: PathBuf,
     #[command(flatten)]
-    ranking: ModelArguments,
+    model: ModelArguments,
     #[command(flatten)]
     rerank: RerankArguments,
     /// Maximum number of datasets ranked for a topic. With --dpr or --colbert also limited by the number of candidates.
@@ -41,15 +42,16 @@ fn tag(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let topics = Topics::read(&arguments.topics)?;
-    let model = arguments.ranking.model()?;
-    let record = arguments.ranking.record(model.as_ref());
+    let model = arguments.model.model()?;
+    let record = arguments.model.record(model.as_ref());
     let mut searcher = Searcher::open(home)?.with_model(model);
-    let mut tag = arguments.ranking.fields.tag(arguments.ranking.model);
+    config.check_analysis(searcher.catalog().analysis()?)?;
+    let mut tag = arguments.model.fields().tag(arguments.model.kind());
     let mut reranked = Value::Null;
-    let pool = arguments.rerank.pool_with_model(&arguments.ranking)?;
-    if let Some(reranker) = arguments.rerank.reranker(home, pool, 1)? {
+    let choice = arguments.rerank.choice(home, config, Some(&arguments.model))?;
+    if let Some(reranker) = arguments.rerank.reranker(home, &choice, Some(&arguments.model), 1)? {
         tag = encoder::tag(&tag, &reranker);
         reranked = encoder::record(&reranker);
         searcher = searcher.with_reranker(reranker);
@@ -75,6 +77,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let record = json!({
         "tag": run.tag,
         "model": record,
+        "ranking": choice.preset().to_string(),
         "rerank": reranked,
         "depth": arguments.depth,
         "topics": Input::read(&arguments.topics)?,

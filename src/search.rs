@@ -1,10 +1,12 @@
 //! `lodeseek search`: ranks datasets for a query and explains the hits.
 
 use super::ExitStatus;
+use super::config::Config;
 use super::encoder::{RerankArguments, method_name};
 use super::filter::{self, FilterArguments, write_counts};
 use super::model::ModelArguments;
-use super::terminal::{Style, cut, grouped, safe};
+use super::output::{OutputArguments, write_json};
+use super::terminal::{Style, counted, cut, grouped, safe, verb};
 use lodeseek_catalog::{Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
@@ -24,9 +26,8 @@ pub(crate) struct Arguments {
     /// Maximum number of hits.
     #[arg(short = 'k', long, value_name = "N", default_value = "10")]
     depth: NonZeroUsize,
-    /// Write one JSON document, as in `/api/search`.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArguments,
     /// Show the parts of each score and the matching triples.
     #[arg(long)]
     explain: bool,
@@ -47,7 +48,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     filter: FilterArguments,
     #[command(flatten)]
-    ranking: ModelArguments,
+    model: ModelArguments,
     #[command(flatten)]
     rerank: RerankArguments,
 }
@@ -55,10 +56,12 @@ pub(crate) struct Arguments {
 /// Maximum number of snippet triples printed for a hit. Matching triples come first.
 const SHOWN: usize = 5;
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    let mut searcher = Searcher::open(home)?.with_model(arguments.ranking.model()?);
-    let pool = arguments.rerank.pool_with_model(&arguments.ranking)?;
-    if let Some(reranker) = arguments.rerank.reranker(home, pool, arguments.depth.get())? {
+pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    let mut searcher = Searcher::open(home)?.with_model(arguments.model.model()?);
+    config.check_analysis(searcher.catalog().analysis()?)?;
+    let choice = arguments.rerank.choice(home, config, Some(&arguments.model))?;
+    let reranker = arguments.rerank.reranker(home, &choice, Some(&arguments.model), arguments.depth.get())?;
+    if let Some(reranker) = reranker {
         searcher = searcher.with_reranker(reranker);
     }
     let query = arguments.query.join(" ");
@@ -74,9 +77,8 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     };
     let response = searcher.search(&request)?;
     let mut out = io::stdout().lock();
-    if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &hit_json(&query, &response))?;
-        writeln!(out)?;
+    if arguments.output.is_json() {
+        write_json(&mut out, &hit_json(&query, &response))?;
     } else {
         write_response(&mut out, &searcher, &request, &response)?;
     }
@@ -90,7 +92,11 @@ fn write_response(
     response: &SearchResponse,
 ) -> anyhow::Result<()> {
     let (style, query) = (Style::of_stdout(), request.query.as_str());
-    let passing = if request.filter.is_empty() { "" } else { " and pass the filters" };
+    let passing = match (request.filter.is_empty(), response.with_words) {
+        (true, _) => "",
+        (false, 1) => " and passes the filters",
+        (false, _) => " and pass the filters",
+    };
     if response.terms.is_empty() && response.hits.is_empty() {
         writeln!(out, "“{}” contains no searchable words: common words are ignored.", safe(query))?;
         return Ok(());
@@ -103,9 +109,10 @@ fn write_response(
     }
     writeln!(
         out,
-        "{} of {} datasets match “{}”{passing}",
+        "{} of {} {} “{}”{passing}",
         response.with_words,
-        searcher.catalog().len()?,
+        counted(searcher.catalog().len()?, "dataset"),
+        verb(response.with_words, "matches", "match"),
         safe(query)
     )?;
     write_suggestion(out, style, response)?;
@@ -151,7 +158,13 @@ fn encoder_note(encoder: &EncoderSummary) -> String {
         0 => String::new(),
         count => format!(" ({count} not encoded yet; run `lodeseek index` with this model)"),
     };
-    format!("{} ({}){unencoded}", method_name(encoder.granularity), safe(&encoder.model))
+    let damaged = match encoder.damaged {
+        0 => String::new(),
+        count => {
+            format!(" ({count} with damaged vectors; run `lodeseek repair`, then `lodeseek index` with this model)")
+        }
+    };
+    format!("{} ({}){unencoded}{damaged}", method_name(encoder.granularity), safe(&encoder.model))
 }
 
 /// Writes properties that only some catalogues have: tasks, modalities, languages and the introducing work.

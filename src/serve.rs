@@ -1,45 +1,70 @@
 //! `lodeseek serve`: the HTTP server.
 
 use super::ExitStatus;
+use super::config::Config;
 use super::egress::EgressArguments;
-use super::encoder::RerankArguments;
+use super::encoder::{RerankArguments, method_name};
 use super::harvest::ScheduleArguments;
+use super::ranking::Preset;
+use super::worker;
 use anyhow::Context;
-use lodeseek_server::{Editor, Operators, Portal, Proxies, ServeOptions, SnippetLimits, serve};
+use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
+use lodeseek_index::{AnalysisKind, Index, IndexError};
+use lodeseek_server::{
+    ConnectionLimits, Editor, HarvestSchedule, Operators, Portal, Proxies, PublicUrl, Reload, ServeOptions,
+    SnippetLimits, WorkerOptions, serve,
+};
 use lodeseek_sparql::SparqlLimits;
-use std::net::{IpAddr, SocketAddr};
+use lodeseek_store::{Access, Store};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// Address and port to listen on.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
-    bind: SocketAddr,
-    /// Cancel a SPARQL query after this time, in seconds (503 with Retry-After).
-    #[arg(long, value_name = "S", default_value_t = 30)]
-    sparql_deadline: u64,
-    /// Maximum number of rows of a SPARQL result. Longer results are truncated.
-    #[arg(long, value_name = "N", default_value_t = SparqlLimits::default().rows)]
-    sparql_rows: usize,
-    /// Maximum size of a SPARQL result, in megabytes of its terms. Larger results are truncated.
-    #[arg(long, value_name = "MB", default_value_t = SparqlLimits::default().answer_megabytes)]
-    sparql_megabytes: u64,
-    /// Maximum number of concurrent SPARQL queries. Further queries wait.
-    #[arg(long, value_name = "N", default_value_t = SparqlLimits::default().concurrent)]
-    sparql_queries: usize,
+    /// Address or host name, and port, to listen on [default: 127.0.0.1:7878].
+    #[arg(long, value_name = "ADDRESS")]
+    bind: Option<String>,
+    /// Address at which clients reach the server, as https://data.example.org/: links, feeds and sitemaps begin with it. IRIs of
+    /// datasets keep the base of the home [default: the base; with the default base the address of the server].
+    #[arg(long, value_name = "URL")]
+    public_url: Option<PublicUrl>,
+    /// Maximum number of open connections. One client address may have a quarter of them. Further connections receive status 503
+    /// or 429.
+    #[arg(long, value_name = "N", default_value_t = ConnectionLimits::default().total)]
+    max_connections: usize,
+    /// Cancel a SPARQL query after this time, in seconds (503 with Retry-After) [default: 30].
+    #[arg(long, value_name = "S")]
+    sparql_deadline: Option<u64>,
+    /// Maximum number of rows of a SPARQL result. Longer results are truncated [default: 100000].
+    #[arg(long, value_name = "N")]
+    sparql_rows: Option<usize>,
+    /// Maximum size of a SPARQL result, in megabytes of its terms. Larger results are truncated [default: 1024].
+    #[arg(long, value_name = "MB")]
+    sparql_megabytes: Option<u64>,
+    /// Maximum number of concurrent SPARQL queries. Further queries wait [default: 8].
+    #[arg(long, value_name = "N")]
+    sparql_queries: Option<usize>,
     /// Maximum number of concurrent SPARQL queries of one client address [default: half of --sparql-queries].
     #[arg(long, value_name = "N")]
     sparql_queries_of_client: Option<usize>,
-    /// Trust the X-Forwarded-For header of the reverse proxy with this IP address. Repeatable. Default: no proxy is trusted.
+    /// Memory of a worker process in megabytes. Each expensive SPARQL query and each uploaded file has a process of its own, which is
+    /// ended at this limit (503 or 413).
+    #[arg(long, value_name = "MB", default_value_t = SparqlLimits::default().memory_megabytes, value_parser = clap::value_parser!(u64).range(16..=1 << 20))]
+    worker_memory: u64,
+    /// Evaluate SPARQL queries and parse uploaded files in the server process. An input that makes it crash then stops the server.
+    #[arg(long)]
+    no_workers: bool,
+    /// Trust the headers X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host and Forwarded of the reverse proxy with this IP
+    /// address. Repeatable. Default: no proxy is trusted.
     #[arg(long, value_name = "ADDRESS")]
     trusted_proxy: Vec<IpAddr>,
-    /// Return the best snippet found after this time, in milliseconds, if it is computed on demand.
-    #[arg(long, value_name = "MS", default_value_t = 2000)]
-    snippet_deadline: u64,
-    /// Size of the cache of dataset graphs for snippets computed on demand, in megabytes.
-    #[arg(long, value_name = "MB", default_value_t = 256)]
-    graph_cache: usize,
+    /// Return the best snippet found after this time, in milliseconds, if it is computed on demand [default: 2000].
+    #[arg(long, value_name = "MS")]
+    snippet_deadline: Option<u64>,
+    /// Size of the cache of dataset graphs for snippets computed on demand, in megabytes [default: 256].
+    #[arg(long, value_name = "MB")]
+    graph_cache: Option<usize>,
     /// Folder of a SPARQL editor, as built by `make web` [default: none, the page has a plain form].
     #[arg(long, value_name = "FOLDER")]
     editor: Option<PathBuf>,
@@ -47,15 +72,19 @@ pub(crate) struct Arguments {
     /// token or as password of any user. Without a token only this machine has access.
     #[arg(long, value_name = "FILE")]
     operator_token_file: Option<PathBuf>,
-    /// Name of the portal, in catalogues and CKAN responses.
-    #[arg(long, value_name = "TEXT", default_value_t = Portal::default().title)]
-    title: String,
-    /// Description of the portal.
-    #[arg(long, value_name = "TEXT", default_value_t = Portal::default().description)]
-    description: String,
-    /// Publisher of the portal.
-    #[arg(long, value_name = "NAME", default_value_t = Portal::default().publisher)]
-    publisher: String,
+    /// Allow changes while serving: `load`, `index` and `remove` on this machine, and clients with a token (`lodeseek token`)
+    /// under /api/admin. Without it the server only reads.
+    #[arg(long)]
+    admin: bool,
+    /// Name of the portal, in catalogues and CKAN responses [default: Lodeseek].
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Description of the portal [default: Search datasets by metadata and content].
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// Publisher of the portal [default: Lodeseek].
+    #[arg(long, value_name = "NAME")]
+    publisher: Option<String>,
     /// IRI of the publisher.
     #[arg(long, value_name = "IRI")]
     publisher_iri: Option<String>,
@@ -70,62 +99,190 @@ pub(crate) struct Arguments {
 /// Number of hits of a page, and of a response to a request without a number.
 const SHOWN: usize = 10;
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    let sparql = SparqlLimits {
-        deadline: Duration::from_secs(arguments.sparql_deadline),
-        rows: arguments.sparql_rows,
-        answer_megabytes: arguments.sparql_megabytes,
-        concurrent: arguments.sparql_queries,
-        concurrent_long: arguments.sparql_queries.div_ceil(2),
-        concurrent_of_client: arguments.sparql_queries_of_client.unwrap_or(arguments.sparql_queries.div_ceil(2)),
-        ..SparqlLimits::default()
+/// Default address to listen on.
+pub(crate) const DEFAULT_BIND: &str = "127.0.0.1:7878";
+
+pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    let settings = &config.settings;
+    let bind = arguments.bind.as_deref().or(settings.server.bind.as_deref()).unwrap_or(DEFAULT_BIND);
+    let bind = addresses(bind)?;
+    let editor = arguments.editor.as_deref().or(settings.server.editor.as_deref());
+    let editor = editor.map(Editor::read).transpose()?;
+    let token = arguments.operator_token_file.as_deref().or(settings.server.operator_token_file.as_deref());
+    let token = token.map(Path::to_path_buf);
+    let networks = arguments.egress.private_networks(config);
+    let schedule = arguments.schedule.schedule(config, networks);
+    let snippets = arguments.snippet_limits(config);
+    let options = ServeOptions {
+        bind,
+        public_url: arguments.public_url.clone().or_else(|| settings.public_url.clone()),
+        connections: ConnectionLimits::with_total(arguments.max_connections),
+        sparql: arguments.sparql_limits(config),
+        workers: if arguments.no_workers { None } else { Some(arguments.workers(home)?) },
+        proxies: arguments.proxies(config),
+        editor,
+        endpoints: arguments.egress.client(config),
+        portal: arguments.portal(config),
+        operators: operators(token.as_deref())?,
+        reload: Some(reload(token)),
+        admin: arguments.admin,
+        background: schedule.map(HarvestSchedule::into_background),
+        snippets,
     };
-    let snippets = SnippetLimits {
-        deadline: Duration::from_millis(arguments.snippet_deadline),
-        cache_bytes: arguments.graph_cache << 20,
-        ..SnippetLimits::default()
-    };
-    let editor = arguments.editor.as_deref().map(Editor::read).transpose()?;
-    let reranker = arguments.rerank.reranker(home, arguments.rerank.pool_or_default(), SHOWN)?;
-    match &reranker {
-        Some(reranker) => {
-            let encoders = reranker.encoders().map(|encoder| format!("{} on {}", encoder.name(), encoder.device()));
-            let encoders: Vec<String> = encoders.collect();
-            tracing::info!("searches rank by words, and re-rank by {}", encoders.join(" and "));
-        }
-        None => tracing::info!("searches rank by words only; add --dpr or --colbert to re-rank by meaning"),
+    // A server that changes the collection creates what is missing; another one only reads.
+    if options.background.is_some() || options.admin {
+        prepare(home, config)?;
     }
-    serve(
-        home,
-        reranker,
-        &ServeOptions {
-            bind: arguments.bind,
-            sparql,
-            snippets,
-            proxies: Proxies::new(&arguments.trusted_proxy),
-            editor,
-            endpoints: arguments.egress.client(),
-            portal: Portal {
-                title: arguments.title.clone(),
-                description: arguments.description.clone(),
-                publisher: arguments.publisher.clone(),
-                publisher_iri: arguments.publisher_iri.clone(),
-            },
-            operators: match &arguments.operator_token_file {
-                Some(file) => read_operator_token(file)?,
-                None => Operators::default(),
-            },
-            background: arguments.schedule.background(arguments.egress.private_networks()),
-        },
-    )?;
+    config.check_analysis(Searcher::open(home)?.catalog().analysis()?)?;
+    let reranker = arguments.reranker(home, config, options.background.is_some() || options.admin)?;
+    match &reranker {
+        Some(reranker) if reranker.encoders().len() > 0 => {
+            tracing::info!("searches rank by words, and re-rank with {}", encoder_names(reranker));
+        }
+        Some(_) => tracing::info!("searches rank by words, by several models"),
+        None => tracing::info!("searches rank by words, by one model"),
+    }
+    serve(home, reranker, &options)?;
     Ok(ExitStatus::Success)
+}
+
+/// Returns the socket addresses of a host name or address with a port, IPv4 first.
+///
+/// # Errors
+/// If the text has no port, or the name has no address.
+fn addresses(bind: &str) -> anyhow::Result<Vec<SocketAddr>> {
+    let found = bind.to_socket_addrs().with_context(|| {
+        format!("cannot listen on {bind:?}: write an address or a host name, and a port, for example localhost:8102")
+    })?;
+    let mut found: Vec<SocketAddr> = found.collect();
+    found.sort_by_key(SocketAddr::is_ipv6);
+    anyhow::ensure!(!found.is_empty(), "cannot listen on {bind:?}: the name has no address");
+    Ok(found)
+}
+
+impl Arguments {
+    fn sparql_limits(&self, config: &Config) -> SparqlLimits {
+        let (settings, default) = (&config.settings.sparql, SparqlLimits::default());
+        let concurrent = self.sparql_queries.or(settings.queries).unwrap_or(default.concurrent);
+        let of_client = self.sparql_queries_of_client.or(settings.queries_of_client);
+        let deadline = self.sparql_deadline.or(settings.deadline);
+        SparqlLimits {
+            deadline: deadline.map_or(default.deadline, Duration::from_secs),
+            rows: self.sparql_rows.or(settings.rows).unwrap_or(default.rows),
+            answer_megabytes: self.sparql_megabytes.or(settings.megabytes).unwrap_or(default.answer_megabytes),
+            memory_megabytes: self.worker_memory,
+            concurrent,
+            concurrent_long: concurrent.div_ceil(2),
+            concurrent_of_client: of_client.unwrap_or(concurrent.div_ceil(2)),
+            ..default
+        }
+    }
+
+    /// Returns the options of the worker processes, which run this program.
+    fn workers(&self, home: &Path) -> anyhow::Result<WorkerOptions> {
+        // Workers are of this version, also if the file was replaced by an update in the meantime.
+        let running = Path::new("/proc/self/exe");
+        let program = if running.exists() { running.to_owned() } else { std::env::current_exe()? };
+        let home = std::path::absolute(home)?;
+        let arguments = vec!["--home".into(), home.into(), worker::COMMAND.into()];
+        Ok(WorkerOptions { program, arguments, memory_megabytes: self.worker_memory })
+    }
+
+    fn snippet_limits(&self, config: &Config) -> SnippetLimits {
+        let (settings, default) = (&config.settings.server, SnippetLimits::default());
+        let deadline = self.snippet_deadline.or(settings.snippet_deadline);
+        let cache = self.graph_cache.or(settings.graph_cache);
+        SnippetLimits {
+            deadline: deadline.map_or(default.deadline, Duration::from_millis),
+            cache_bytes: cache.map_or(default.cache_bytes, |megabytes| megabytes << 20),
+            ..default
+        }
+    }
+
+    fn proxies(&self, config: &Config) -> Proxies {
+        match &self.trusted_proxy[..] {
+            [] => Proxies::new(config.settings.server.trusted_proxies.as_deref().unwrap_or_default()),
+            proxies => Proxies::new(proxies),
+        }
+    }
+
+    fn portal(&self, config: &Config) -> Portal {
+        let (settings, default) = (&config.settings.portal, Portal::default());
+        let either = |flag: &Option<String>, setting: &Option<String>| flag.clone().or_else(|| setting.clone());
+        Portal {
+            title: either(&self.title, &settings.title).unwrap_or(default.title),
+            description: either(&self.description, &settings.description).unwrap_or(default.description),
+            publisher: either(&self.publisher, &settings.publisher).unwrap_or(default.publisher),
+            publisher_iri: either(&self.publisher_iri, &settings.publisher_iri),
+        }
+    }
+
+    /// Opens the ranking of the home. A server that changes the collection creates missing vectors, which it fills later.
+    fn reranker(&self, home: &Path, config: &Config, changes: bool) -> anyhow::Result<Option<Reranker>> {
+        let choice = self.rerank.choice(home, config, None)?;
+        if !changes {
+            return self.rerank.reranker(home, &choice, None, SHOWN);
+        }
+        let encoders = choice.open_and_create(home, config.settings.encoders.vectors)?.or_warn()?;
+        let pool = if choice.preset() == Preset::Words { Vec::new() } else { self.rerank.pool_or_default() };
+        let reranker = self.rerank.reranker_of(home, &choice, encoders, pool, SHOWN)?;
+        choice.write_record(home)?;
+        Ok(reranker)
+    }
+}
+
+/// Creates the index of a home that is filled while it is served.
+fn prepare(home: &Path, config: &Config) -> anyhow::Result<()> {
+    if matches!(Index::open(&index_folder(home)), Err(IndexError::Missing(_))) {
+        let analysis = Some(config.settings.analysis.unwrap_or(AnalysisKind::Multilingual));
+        let store = Store::open(home, Access::Write, config.settings.base.as_deref())?;
+        Indexer::new(&store, IndexOptions { analysis, ..IndexOptions::default() }).run(&|_| ())?;
+    }
+    Ok(())
+}
+
+/// Names the models of a reranker with their methods and devices. A model with two methods is named once.
+fn encoder_names(reranker: &Reranker) -> String {
+    let mut methods: Vec<(String, Vec<&'static str>)> = Vec::new();
+    for encoder in reranker.encoders() {
+        let model = format!("{} on {}", encoder.name(), encoder.device());
+        let method = method_name(encoder.granularity());
+        match methods.iter_mut().find(|(other, _)| *other == model) {
+            Some((_, methods)) => methods.push(method),
+            None => methods.push((model, vec![method])),
+        }
+    }
+    let names = methods.iter().map(|(model, methods)| format!("{} by {model}", methods.join(" and ")));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the access rule of the operator's routes.
+fn operators(token_file: Option<&Path>) -> anyhow::Result<Operators> {
+    token_file.map_or_else(|| Ok(Operators::default()), read_operator_token)
+}
+
+/// Returns the function that reads the operator token again at SIGHUP.
+fn reload(token_file: Option<PathBuf>) -> Reload {
+    Reload::new(move || operators(token_file.as_deref()).map_err(|error| super::errors::message(&error)))
 }
 
 /// Reads the operator token of a file, without surrounding white space.
 ///
 /// # Errors
-/// If the file cannot be read, or the token has fewer than 16 characters.
+/// If the file cannot be read, if other users can read it, or if the token has fewer than 16 characters.
 fn read_operator_token(file: &Path) -> anyhow::Result<Operators> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = std::fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let mode = metadata.mode() & 0o777;
+        anyhow::ensure!(
+            mode & 0o007 == 0,
+            "{}: every user of this machine can access the operator token (mode {mode:03o}); run `chmod 600 {}`",
+            file.display(),
+            file.display()
+        );
+    }
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let token = text.trim();
     anyhow::ensure!(

@@ -1,9 +1,10 @@
 //! `lodeseek show`: prints the description, profile and snippet of a dataset.
 
 use super::ExitStatus;
+use super::dataset_ids;
+use super::output::{OutputArguments, write_json};
 use super::syntax::Syntax;
 use super::terminal::{Style, cut, grouped, safe};
-use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Scheme};
 use lodeseek_engine::dataset_triples;
 use lodeseek_engine::{Card, RelatedDatasets, Searcher};
@@ -18,11 +19,10 @@ pub(crate) struct Arguments {
     #[arg(value_name = "DATASET")]
     dataset: String,
     /// Write the description, profile and snippet as RDF.
-    #[arg(long, value_enum, value_name = "SYNTAX")]
+    #[arg(long, value_enum, value_name = "SYNTAX", conflicts_with_all = ["format", "json"])]
     rdf: Option<Syntax>,
-    /// Write the index entry as JSON.
-    #[arg(long, conflicts_with = "rdf")]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArguments,
 }
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
@@ -35,11 +35,10 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         return Ok(ExitStatus::Success);
     }
     let searcher = Searcher::open(home)?;
-    let card = searcher.catalog().card(&id)?.with_context(|| format!("there is no dataset {id} in the index"))?;
+    let card = searcher.catalog().card(&id)?.ok_or_else(|| dataset_ids::unknown(&searcher, &id))?;
     let related = searcher.catalog().related(&id)?.unwrap_or_default();
-    if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &json(&card, &related)?)?;
-        writeln!(out)?;
+    if arguments.output.is_json() {
+        write_json(&mut out, &json(&card, &related)?)?;
     } else {
         write_card(&mut out, &card, &extra_properties(home, &id)?, &related)?;
     }

@@ -1,9 +1,12 @@
 //! `lodeseek similar`: lists the datasets most similar to a dataset or an RDF file, with reasons.
 
 use super::ExitStatus;
+use super::config::Config;
+use super::dataset_ids;
 use super::encoder::EncoderArguments;
-use super::terminal::{Style, grouped, safe};
-use anyhow::Context;
+use super::output::{OutputArguments, write_json};
+use super::ranking::Choice;
+use super::terminal::{Style, counted, safe};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{
     ExampleGraph, RerankOptions, Reranker, Searcher, SimilarDataset, SimilarDatasets, SimilarityClause, SimilarityPart,
@@ -24,33 +27,38 @@ pub(crate) struct Arguments {
     /// Maximum number of datasets.
     #[arg(short = 'k', long, value_name = "N", default_value = "10")]
     depth: NonZeroUsize,
-    /// Write JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArguments,
     #[command(flatten)]
     encoders: EncoderArguments,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let mut searcher = Searcher::open(home)?;
-    if let Some(encoder) = arguments.encoders.open_text_encoder()? {
+    config.check_analysis(searcher.catalog().analysis()?)?;
+    let choice = Choice::new(home, config, Some(&arguments.encoders), None)?.with_text_model_only();
+    if let Some(encoder) = choice.open_for(home)?.or_warn()?.into_iter().next() {
         searcher = searcher.with_reranker(Reranker::open(home, [encoder], RerankOptions::default())?);
     }
     let depth = arguments.depth.get();
     let found = match (&arguments.file, &arguments.dataset) {
-        (Some(file), _) => searcher.similar_to(&ExampleGraph::new(super::snippet::read_file(file)?), depth)?,
+        (Some(file), _) => {
+            let graph = super::snippet::read_file(file)?;
+            let example = ExampleGraph::new(&graph);
+            let example = if searcher.encodes_examples() { example.with_texts(&graph) } else { example };
+            searcher.similar_to(&example, depth)?
+        }
         (None, Some(id)) => {
             let id = DatasetId::new(id.as_str())?;
-            searcher.similar(&id, depth)?.with_context(|| format!("there is no dataset {id} in the index"))?
+            searcher.similar(&id, depth)?.ok_or_else(|| dataset_ids::unknown(&searcher, &id))?
         }
         (None, None) => anyhow::bail!("no dataset is given; name one, or a file with --file"),
     };
     let mut out = io::stdout().lock();
-    if arguments.json {
+    if arguments.output.is_json() {
         let response =
             Response { dataset: arguments.dataset.as_deref(), file: arguments.file.as_deref(), found: &found };
-        serde_json::to_writer_pretty(&mut out, &response)?;
-        writeln!(out)?;
+        write_json(&mut out, &response)?;
     } else {
         write_similar(&mut out, &found)?;
     }
@@ -70,7 +78,7 @@ struct Response<'f> {
 
 fn write_similar(out: &mut impl Write, found: &SimilarDatasets) -> io::Result<()> {
     if found.similar.is_empty() {
-        return writeln!(out, "None of {} datasets is similar.", grouped(found.of));
+        return writeln!(out, "None of {} is similar.", counted(found.of, "dataset"));
     }
     found.similar.iter().try_for_each(|one| write_one(out, one))
 }

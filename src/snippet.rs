@@ -1,6 +1,7 @@
 //! `lodeseek snippet`: computes a snippet of a dataset of the home or of an RDF file.
 
 use super::ExitStatus;
+use super::dataset_ids;
 use super::provenance::write_atomically;
 use super::syntax::Syntax;
 use super::terminal::{Style, grouped, safe};
@@ -110,8 +111,8 @@ impl Source {
             }
             Self::Dataset(searcher, id) => {
                 let made = searcher.snippet(&id, request, deadline)?;
-                let missing = || format!("{id} is neither a file nor a dataset in the index");
-                Ok(SnippetResult::Dataset(Box::new(made.with_context(missing)?)))
+                let missing = || dataset_ids::unknown(&searcher, &id).context(format!("{id} is no file"));
+                Ok(SnippetResult::Dataset(Box::new(made.ok_or_else(missing)?)))
             }
         }
     }

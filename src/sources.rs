@@ -1,8 +1,9 @@
 //! `lodeseek sources`: lists the datasets that match the triple patterns of a query.
 
 use super::ExitStatus;
+use super::output::{OutputArguments, write_json};
 use super::query::text;
-use super::terminal::{Style, cut, grouped, safe};
+use super::terminal::{Style, counted, cut, grouped, safe};
 use lodeseek_catalog::DatasetId;
 use lodeseek_sparql::{QueryEngine, Source, Sources, SparqlLimits};
 use lodeseek_store::{Access, Store};
@@ -16,12 +17,11 @@ pub(crate) struct Arguments {
     /// SPARQL query; `-` reads it from stdin, `@FILE` from a file.
     #[arg(value_name = "SPARQL")]
     query: String,
-    /// Maximum number of datasets printed for each pattern.
-    #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "json")]
+    /// Maximum number of datasets printed for each pattern. JSON lists all datasets of all patterns.
+    #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
-    /// Write all datasets of all patterns as JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArguments,
 }
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
@@ -29,9 +29,8 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let store = Arc::new(store);
     let found = QueryEngine::new(Arc::clone(&store)).sources(&text(&arguments.query)?, &SparqlLimits::default())?;
     let mut out = io::stdout().lock();
-    if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &as_json(&store, &found))?;
-        writeln!(out)?;
+    if arguments.output.is_json() {
+        write_json(&mut out, &as_json(&store, &found))?;
     } else {
         write_table(&mut out, &store, &found, arguments.limit)?;
     }
@@ -73,7 +72,7 @@ fn write_table(out: &mut impl Write, store: &Store, found: &Sources, limit: usiz
     };
     for pattern in &found.patterns {
         let all = pattern.sources.len();
-        writeln!(out, "{}  {} datasets", style.strong(&safe(&pattern.pattern)), grouped(all as u64))?;
+        writeln!(out, "{}  {}", style.strong(&safe(&pattern.pattern)), counted(all, "dataset"))?;
         for source in pattern.sources.iter().take(limit) {
             writeln!(out, "{}", line(&source.dataset, grouped(source.triples))?)?;
         }
@@ -81,9 +80,9 @@ fn write_table(out: &mut impl Write, store: &Store, found: &Sources, limit: usiz
     }
     writeln!(
         out,
-        "{}  {} datasets",
+        "{}  {}",
         style.strong("datasets that answer the query alone"),
-        grouped(found.alone.len() as u64)
+        counted(found.alone.len(), "dataset")
     )?;
     for id in found.alone.iter().take(limit) {
         writeln!(out, "{}", line(id, String::new())?)?;

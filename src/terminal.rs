@@ -61,6 +61,31 @@ impl Style {
     }
 }
 
+/// Output format of commands that report a state.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Format {
+    /// Text.
+    Text,
+    /// JSON.
+    Json,
+}
+
+/// Returns a number with its noun in singular or plural, for example `1 dataset` or `1,200 datasets`.
+pub(super) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    let number = grouped(count);
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("{number} {noun}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) => format!("{number} {noun}s"),
+    }
+}
+
+/// Returns the form of a verb for a number of things, for example `keeps` for one and `keep` for others.
+pub(super) fn verb<'w>(count: usize, singular: &'w str, plural: &'w str) -> &'w str {
+    if count == 1 { singular } else { plural }
+}
+
 /// Replaces control characters by spaces: text from data could move the terminal's cursor or change its title.
 pub(super) fn safe(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
@@ -113,6 +138,11 @@ mod tests {
     #[test]
     fn numbers_and_texts() {
         assert_eq!((grouped(7).as_str(), grouped(1_234_567).as_str()), ("7", "1,234,567"));
+        assert_eq!(
+            (counted(1_usize, "dataset"), counted(0_usize, "dataset")),
+            ("1 dataset".into(), "0 datasets".into())
+        );
+        assert_eq!((counted(1_u64, "entry"), counted(1_200_u64, "entry")), ("1 entry".into(), "1,200 entries".into()));
         assert_eq!(cut("a\u{1b}[31mb", 4), "a […");
         assert_eq!(rate(100, Duration::from_secs(2)), "50");
     }

@@ -37,6 +37,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/inte
 import clients
 import federation
 import peers
+from peers import packages
 
 SEED = 20261121
 LOCAL, REMOTE = 10_000, 200_000
@@ -168,7 +169,7 @@ def main():
 def about(program):
     version = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True).stdout.strip()
     machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    print(f"{version}, {peers.OXIGRAPH}, {peers.COMUNICA}; {machine}; seed {SEED}", flush=True)
+    print(f"{version}, {packages.described('oxigraph')}, {peers.COMUNICA}; {machine}; seed {SEED}", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,13 @@
 Runs `BINARY COMMAND --help` for the program, each command and each of their subcommands. Python's standard library only.
 """
 
-import difflib
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import generated_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "src" / "reference" / "cli.md"
@@ -27,7 +28,8 @@ Results go to stdout, everything else to stderr.
 |---|---|
 | 0 | Success. For `search`: at least one dataset was found. |
 | 1 | Nothing found, or not everything done. `load` kept a dataset because a file cannot be read; `harvest` could not fetch \
-a page or a file; `reproduce` computed a score other than the expected one. |
+a page or a file; `verify` found damage; \
+`reproduce` computed a score other than the expected one. |
 | 2 | Error: the message names the cause. |
 
 Environment variables are listed in [Files and environment](home.md#environment-variables).
@@ -76,15 +78,7 @@ def main():
         sys.exit(__doc__)
     binary = str(Path(arguments[0]).resolve())
     page = "\n".join([INTRODUCTION, *sections(binary, [], 2)])
-    if "--check" not in sys.argv:
-        PAGE.write_text(page)
-        return 0
-    before = PAGE.read_text() if PAGE.is_file() else ""
-    if before == page:
-        return 0
-    sys.stderr.writelines(difflib.unified_diff(before.splitlines(True), page.splitlines(True), str(PAGE), "generated"))
-    print(f"docs: {PAGE.relative_to(ROOT)} is not up to date: run tools/cli_reference.py {arguments[0]}", file=sys.stderr)
-    return 1
+    return generated_page.write_or_check(PAGE, page, f"tools/cli_reference.py {arguments[0]}", "--check" in sys.argv)
 
 
 if __name__ == "__main__":

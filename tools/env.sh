@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2034
-# Build environment, sourced by the Makefile and by the scripts in tools/: `. tools/env.sh [--offline]`.
+# Build environment, sourced by the Makefile and by the scripts in tools/: `. tools/env.sh [--offline] [--release]`.
 #
 # Prerequisites beside Rust, gcc, make and python3: g++, pkg-config and libclang (bindgen parses RocksDB's C header with it).
 # Missing ones are installed. With --offline, or LODESEEK_OFFLINE=1, nothing is installed or downloaded: the script lists what is
-# missing, names the command that installs it, and fails.
+# missing, names the command that installs it, and fails. With --release the prebuilt RocksDB is the fully optimized one.
 #
 # Reads:  LODESEEK_CACHE     cache folder (default: lodeseek in the user's cache folder)
 #         LODESEEK_BUNDLED   1: let Cargo compile the bundled RocksDB (half an hour a profile) instead of linking the prebuilt one
@@ -47,14 +47,21 @@ lodeseek_install_tools() {
   fi
   if ! lodeseek_has_libclang; then
     lodeseek_log "installing libclang from PyPI"
-    python3 -m pip install -q --target "$lodeseek_cache/libclang" libclang >/dev/null 2>&1 || true
+    python3 tools/packages.py libclang "$lodeseek_cache/libclang" || true
     lodeseek_use_cached_libclang
   fi
 }
 
 lodeseek_cache="${LODESEEK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lodeseek}"
 lodeseek_offline=""
-if [ "${1:-}" = --offline ] || [ "${LODESEEK_OFFLINE:-0}" = 1 ]; then
+lodeseek_release=""
+for lodeseek_argument in "$@"; do
+  case "$lodeseek_argument" in
+    --offline) lodeseek_offline=--offline ;;
+    --release) lodeseek_release=--release ;;
+  esac
+done
+if [ -n "$lodeseek_offline" ] || [ "${LODESEEK_OFFLINE:-0}" = 1 ]; then
   lodeseek_offline=--offline
   export CARGO_NET_OFFLINE=true
 fi
@@ -80,7 +87,7 @@ if [ "${CI:-}" = true ]; then export CARGO_INCREMENTAL=0; fi
 if [ "${LODESEEK_BUNDLED:-0}" = 1 ]; then
   LODESEEK_FEATURES=""
 else
-  PKG_CONFIG_PATH="$(python3 tools/rocksdb.py $lodeseek_offline)" || exit 1
+  PKG_CONFIG_PATH="$(python3 tools/rocksdb.py $lodeseek_offline $lodeseek_release)" || exit 1
   export PKG_CONFIG_PATH
   LODESEEK_FEATURES="--features lodeseek/rocksdb-pkg-config"
 fi

@@ -8,11 +8,12 @@ SOURCE is the OpenAPI document as a JSON file, or the address of a running serve
 The version and the server's address do not appear in the page. Python's standard library only.
 """
 
-import difflib
 import json
 import sys
 import urllib.request
 from pathlib import Path
+
+import generated_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "src" / "reference" / "http.md"
@@ -177,15 +178,7 @@ def main():
     if len(arguments) != 1:
         sys.exit(__doc__)
     page = render(read(arguments[0]))
-    if "--check" not in sys.argv:
-        PAGE.write_text(page)
-        return 0
-    before = PAGE.read_text() if PAGE.is_file() else ""
-    if before == page:
-        return 0
-    sys.stderr.writelines(difflib.unified_diff(before.splitlines(True), page.splitlines(True), str(PAGE), "generated"))
-    print(f"docs: {PAGE.relative_to(ROOT)} is not up to date: run tools/http_reference.py {arguments[0]}", file=sys.stderr)
-    return 1
+    return generated_page.write_or_check(PAGE, page, f"tools/http_reference.py {arguments[0]}", "--check" in sys.argv)
 
 
 if __name__ == "__main__":

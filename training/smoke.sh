@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 run() { printf '\n$ %s\n' "$*" | sed "s#$program#lodeseek#; s#$work/##g"; "$@"; }
 
 run "$program" --home "$work/home" load testdata/catalog.ttl
-run "$program" --home "$work/home" index
+run "$program" --home "$work/home" index --ranking words
 run "$program" --home "$work/home" training-data queries --output "$work/data/queries"
 run "$program" --home "$work/home" training-data judged --topics testdata/queries.tsv --qrels testdata/qrels.txt --folds 3 --output "$work/data/judged"
 export PYTHONPATH=training HF_HUB_OFFLINE=1

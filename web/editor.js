@@ -1,9 +1,11 @@
 // Puts YASGUI in the place of the plain form of /sparql, with its query. Without this file the form works as it is.
 import Yasgui from "@zazuko/yasgui";
 import "@zazuko/yasgui/build/yasgui.min.css";
+import "./theme.css";
 
 const form = document.querySelector("form.query");
-if (form) {
+// On narrow screens the editor is wider than the page: the plain form stays.
+if (form && matchMedia("(min-width: 52rem)").matches) {
   // Completions of prefixes, classes and properties ask servers elsewhere; the page may ask none but its own.
   Yasgui.Yasqe.defaults.autocompleters = ["variables"];
   // The editor takes the tab key for itself: whoever has no mouse could neither leave it nor reach what is behind it.

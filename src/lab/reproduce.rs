@@ -2,6 +2,7 @@
 
 mod map;
 
+use crate::config::Config;
 use crate::encoder::EncoderArguments;
 use crate::{ExitStatus, terminal};
 use anyhow::{Context, ensure};
@@ -39,19 +40,24 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    fn encoder(&self, granularity: Granularity, trained: Option<&Path>) -> anyhow::Result<Box<dyn Encoder>> {
-        let Some(folder) = trained else { return self.encoders.open_required(granularity) };
+    fn encoder(
+        &self,
+        config: &Config,
+        granularity: Granularity,
+        trained: Option<&Path>,
+    ) -> anyhow::Result<Box<dyn Encoder>> {
+        let Some(folder) = trained else { return self.encoders.open_required(config, granularity) };
         let models = self.models.as_deref().context("this condition needs trained models: --models FOLDER")?;
-        self.encoders.open_folder(granularity, &models.join(folder))
+        self.encoders.open_folder(config, granularity, &models.join(folder))
     }
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let path = file(&arguments.condition);
     let report = match Experiment::read(&path)? {
-        Experiment::Ranking(condition) => ranked(&condition, home, arguments)?,
-        Experiment::DataFinder(experiment) => found(&experiment, home, arguments)?,
-        Experiment::Iclr(iclr) => mapped(&iclr, arguments)?,
+        Experiment::Ranking(condition) => ranked(&condition, home, config, arguments)?,
+        Experiment::DataFinder(experiment) => found(&experiment, home, config, arguments)?,
+        Experiment::Iclr(iclr) => mapped(&iclr, config, arguments)?,
     };
     // Files first: printing fails if the reader of stdout closes it early.
     let beside = || arguments.papers.is_none().then(|| path.with_file_name("RESULTS.md"));
@@ -68,22 +74,22 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     Ok(if report.fails() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
-fn ranked(condition: &Condition, home: &Path, arguments: &Arguments) -> anyhow::Result<Report> {
+fn ranked(condition: &Condition, home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<Report> {
     no_papers(&condition.name, arguments)?;
     if let Some(reason) = &condition.awaits {
         writeln!(io::stderr().lock(), "{}: not run yet: {reason}", condition.name)?;
     }
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let encoders = |granularity, trained: Option<&Path>| arguments.encoder(granularity, trained);
+    let encoders = |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
     let report = condition.reproduce(&arguments.data, home, &encoders, &|step| bar.set_message(step.to_string()));
     bar.finish_and_clear();
     report
 }
 
-fn found(experiment: &DataFinder, home: &Path, arguments: &Arguments) -> anyhow::Result<Report> {
+fn found(experiment: &DataFinder, home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<Report> {
     no_papers(&experiment.name, arguments)?;
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let encoders = |granularity, trained: Option<&Path>| arguments.encoder(granularity, trained);
+    let encoders = |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
     let report = experiment.reproduce(&arguments.data, home, &encoders, &|doing| bar.set_message(doing.to_owned()));
     bar.finish_and_clear();
     report
@@ -95,8 +101,8 @@ fn no_papers(name: &str, arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn mapped(iclr: &Iclr, arguments: &Arguments) -> anyhow::Result<Report> {
-    let encoder = arguments.encoders.open_text_encoder()?;
+fn mapped(iclr: &Iclr, config: &Config, arguments: &Arguments) -> anyhow::Result<Report> {
+    let encoder = arguments.encoders.open_text_encoder(config)?;
     let (papers, encoder) = (arguments.papers.as_deref(), encoder.as_deref());
     let bar = terminal::bar(0, "{spinner} {msg}");
     let input = IclrInput { data: &arguments.data, papers, encoder };

@@ -125,7 +125,7 @@ fn test_run(
     folds: &Folds,
     tuned: &[TunedWeights],
 ) -> anyhow::Result<Run> {
-    let mut run = Run::new(format!("{}.tuned", arguments.ranking.fields.tag(arguments.ranking.model)));
+    let mut run = Run::new(format!("{}.tuned", arguments.ranking.fields().tag(arguments.ranking.kind())));
     for (fold, tuned) in folds.0.iter().zip(tuned) {
         let searcher = Searcher::open(home)?.with_model(arguments.ranking.model()?.with_weights(tuned.weights));
         for topic in fold.test.topics() {

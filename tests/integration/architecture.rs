@@ -13,8 +13,9 @@ const CRATES: &[(&str, &[&str])] = &[
     ("rdf", &[]),
     ("net", &["rdf"]),
     ("catalog", &["ranking", "rdf"]),
+    ("worker", &[]),
     ("store", &["catalog", "rdf"]),
-    ("sparql", &["catalog", "rdf", "store"]),
+    ("sparql", &["catalog", "rdf", "store", "worker"]),
     ("profile", &["rdf"]),
     ("quality", &["catalog", "net", "profile", "rdf"]),
     ("snippet", &["profile", "rdf"]),
@@ -25,7 +26,10 @@ const CRATES: &[(&str, &[&str])] = &[
         "engine",
         &["catalog", "index", "net", "profile", "quality", "ranking", "rdf", "rerank", "snippet", "sparql", "store"],
     ),
-    ("server", &["catalog", "engine", "harvest", "index", "net", "quality", "rdf", "snippet", "sparql", "store"]),
+    (
+        "server",
+        &["catalog", "engine", "harvest", "index", "net", "quality", "rdf", "snippet", "sparql", "store", "worker"],
+    ),
     ("eval", &["ranking"]),
     ("lab", &["catalog", "engine", "eval", "index", "ranking", "rdf", "rerank"]),
 ];
@@ -42,6 +46,8 @@ const HEAVY: &[(&str, &[&str])] = &[
     ("ureq", &["net"]),
     ("sophia", &["rdf"]),
     ("petgraph", &["snippet"]),
+    ("landlock", &["worker"]),
+    ("seccompiler", &["worker"]),
     ("faer", &["lab"]),
     ("bhtsne", &["lab"]),
     ("parquet", &["lab"]),
@@ -61,11 +67,11 @@ fn manifest(folder: &Path) -> toml::Table {
 
 fn dependencies(name: &str) -> BTreeSet<String> {
     let manifest = manifest(&root().join("crates").join(name));
-    manifest
-        .get("dependencies")
-        .and_then(toml::Value::as_table)
-        .map(|table| table.keys().cloned().collect())
-        .unwrap_or_default()
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let of_targets = targets.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table);
+    let tables = std::iter::once(&manifest).chain(of_targets);
+    let tables = tables.filter_map(|table| table.get("dependencies").and_then(toml::Value::as_table));
+    tables.flat_map(|table| table.keys().cloned()).collect()
 }
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

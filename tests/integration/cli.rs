@@ -28,7 +28,8 @@ fn fails(home: &Path, arguments: &[&str]) -> String {
 fn load_and_index_say_what_they_did() {
     let folder = tempfile::tempdir().expect("a folder");
     let (home, report) = (folder.path().join("home"), folder.path().join("report.json"));
-    let loaded = run(&home, &["load", "testdata/catalog.ttl", "--report", report.to_str().expect("a path")]);
+    let loaded =
+        run(&home, &["load", "testdata/catalog.ttl", "--verbose", "--report", report.to_str().expect("a path")]);
     assert_eq!((loaded.code, loaded.out.as_str()), (Some(0), ""), "results alone go to stdout: {loaded:?}");
     for part in [
         "12 datasets: 12 loaded, 0 replaced, 0 unchanged, 0 without content",
@@ -58,7 +59,11 @@ fn load_and_index_say_what_they_did() {
 
     let both = run(&home, &["load", "testdata/acordar.json", "--id-prefix", "acordar:"]);
     assert!(both.err.contains("4 datasets: 3 loaded, 0 replaced, 0 unchanged, 1 without content"), "{}", both.err);
-    assert!(both.err.contains("dumps/port-library-2019.zip: not read: "), "{}", both.err);
+    assert!(
+        both.err.contains("1 file: not read; ") && both.err.contains("dumps/port-library-2019.zip: "),
+        "{}",
+        both.err
+    );
 }
 
 #[test]
@@ -77,7 +82,7 @@ fn search_in_words_and_in_json() {
     let found = run(home.path(), &["search", "-k", "1", "ginkgo", "biloba"]);
     assert_eq!((found.code, found.err.as_str()), (Some(0), ""));
     assert_snapshot!(found.out, @r#"
-    1 of 12 datasets match “ginkgo biloba”
+    1 of 12 datasets matches “ginkgo biloba”
 
      1. City tree register  [street-trees] 1.071
         Parks Department · 2018 · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
@@ -106,7 +111,7 @@ fn an_explanation_shows_the_score_and_the_triples() {
     let home = home();
     let explained = run(home.path(), &["search", "--explain", "-k", "1", "ginkgo"]);
     assert_snapshot!(explained.out, @r#"
-    1 of 12 datasets match “ginkgo”
+    1 of 12 datasets matches “ginkgo”
 
      1. City tree register  [street-trees] 0.781
         Parks Department · 2018 · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
@@ -360,7 +365,13 @@ fn errors_say_what_to_do() {
         assert!(unknown.contains("there is no dataset none"), "{unknown}");
     }
     let neither = fails(loaded.path(), &["snippet", "none"]);
-    assert!(neither.contains("none is neither a file nor a dataset"), "{neither}");
+    assert!(neither.contains("none is no file: there is no dataset none in the index"), "{neither}");
+    for command in ["show", "similar", "snippet", "quality"] {
+        let unknown = fails(loaded.path(), &[command, "street-tree"]);
+        assert!(unknown.contains("did you mean street-trees"), "{command}: {unknown}");
+    }
+    let method = fails(loaded.path(), &["snippet", "street-trees", "--method", "illusnpi"]);
+    assert!(method.contains("similar value exists: 'illusnip'") || method.contains("illusnip"), "{method}");
     assert!(fails(loaded.path(), &["query", "SELECT oops"]).contains("lodeseek: "));
     assert!(fails(loaded.path(), &["query", "@missing.rq"]).contains("cannot read missing.rq"));
     assert!(fails(loaded.path(), &["query", "SELECT * { ?s ?p ?o }", "--deadline", "0"]).contains("no answer within"));
@@ -458,7 +469,7 @@ fn papers_with_code_from_the_dump_to_the_answer() {
     let line = b"{\"id\": \"Tugs\", \"contents\": \"Pictures of tugs\", \"year\": 2012, \"title\": \"Tugging\"}\n";
     packed(&lines, line);
     let loaded = run(&home, &["load", lines.to_str().expect("a path")]);
-    assert!(loaded.err.contains("1 datasets: 0 loaded, 0 replaced, 0 unchanged, 1 without content"), "{loaded:?}");
+    assert!(loaded.err.contains("1 dataset: 0 loaded, 0 replaced, 0 unchanged, 1 without content"), "{loaded:?}");
 }
 
 #[test]
@@ -590,4 +601,163 @@ fn a_typing_error_is_told() {
     let home = home();
     let ran = run(home.path(), &["search", "City", "tree", "regsiter"]);
     assert!(ran.out.contains("Did you mean “City tree register”?"), "{}", ran.out);
+}
+
+#[test]
+fn a_source_without_datasets_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path().join("home");
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).expect("a folder");
+    let message = fails(&home, &["load", empty.to_str().expect("a path")]);
+    assert!(message.contains("no dataset was found in") && message.contains("neither a catalogue nor"), "{message}");
+    let truncated = folder.path().join("catalog.rdf");
+    let text =
+        "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:dcat='http://www.w3.org/ns/dcat#'>
+        <dcat:Catalog rdf:about='http://e.org/c'><dcat:dataset><dcat:Dat";
+    fs::write(&truncated, text).expect("written");
+    let message = fails(&home, &["load", truncated.to_str().expect("a path")]);
+    assert!(message.contains("no dataset was found in") && message.contains("--help"), "{message}");
+    let list = folder.path().join("datasets.json");
+    fs::write(&list, "[]").expect("written");
+    assert!(fails(&home, &["load", list.to_str().expect("a path")]).contains("it describes no dataset"));
+    assert!(!home.exists(), "nothing was begun");
+}
+
+/// The compressed file ends early.
+#[test]
+fn a_truncated_compressed_catalogue_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path().join("home");
+    let file = folder.path().join("catalog.ttl.gz");
+    let text = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        <http://e.org/a> a dcat:Dataset ; dct:title \"A\" . <http://e.org/b> a dcat:Dataset ; dct:title \"B\" .";
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut packed, text.as_bytes()).expect("packed");
+    let packed = packed.finish().expect("packed");
+    fs::write(&file, &packed[..packed.len() - 12]).expect("written");
+    let ran = run(&home, &["load", file.to_str().expect("a path")]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.err.contains("catalog.ttl.gz: incomplete deflate stream"), "{}", ran.err);
+}
+
+/// A catalogue whose files are on the web, as real ones are.
+#[test]
+fn problems_are_summarized_unless_verbose() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let list = folder.path().join("datasets.json");
+    let mut datasets = Vec::new();
+    for number in 0..40 {
+        datasets.push(serde_json::json!({"dataset_id": number, "download": format!("https://e.org/{number}.nt")}));
+    }
+    datasets.push(serde_json::json!({"dataset_id": "broken", "download": "broken.nt"}));
+    fs::write(folder.path().join("broken.nt"), "<http://e.org/a> <http://e.org/p> 1 .\nno statement\n")
+        .expect("written");
+    fs::write(&list, serde_json::Value::from(datasets).to_string()).expect("written");
+    let load = |home: &str, options: &[&str]| {
+        let home = folder.path().join(home);
+        run(&home, &[&["load", list.to_str().expect("a path")], options].concat())
+    };
+    let summary = load("short", &[]);
+    assert_eq!(summary.code, Some(0), "{summary:?}");
+    assert!(summary.err.lines().count() <= 5, "{}", summary.err);
+    for part in [
+        "40 files: on the web and not read; `lodeseek harvest",
+        "1 file: 2 broken statements skipped; broken, broken.nt: ",
+    ] {
+        assert!(summary.err.contains(part), "{part:?} in {}", summary.err);
+    }
+    let verbose = load("long", &["--verbose"]);
+    assert!(verbose.err.lines().count() > 80 && verbose.err.contains("https://e.org/39.nt"), "{}", verbose.err);
+}
+
+#[test]
+fn numbers_agree_with_their_nouns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path().join("home");
+    let file = folder.path().join("tiny.nt");
+    fs::write(&file, "<http://e.org/oak> <http://e.org/p> \"an oak\" .\n").expect("written");
+    let loaded = run(&home, &["load", file.to_str().expect("a path")]);
+    assert!(
+        loaded.err.contains("1 dataset: 1 loaded") && loaded.err.contains("1 distinct triple of 1 read"),
+        "{loaded:?}"
+    );
+    let indexed = run(&home, &["index"]);
+    assert!(indexed.err.contains("1 dataset indexed") && indexed.err.contains("; 1 triple in"), "{indexed:?}");
+    let found = run(&home, &["search", "oak"]);
+    assert!(found.out.starts_with("1 of 1 dataset matches “oak”"), "{found:?}");
+}
+
+#[test]
+fn json_is_requested_in_the_same_way_everywhere() {
+    let home = home();
+    let trees = "SELECT * { ?s ?p ?o }";
+    for command in [
+        &["search", "ginkgo"][..],
+        &["show", "street-trees"],
+        &["similar", "street-trees"],
+        &["sources", trees],
+        &["quality"],
+        &["quality", "street-trees"],
+        &["list"],
+        &["status"],
+        &["verify"],
+        &["config", "show"],
+    ] {
+        let long = run(home.path(), &[command, &["--format", "json"]].concat());
+        let short = run(home.path(), &[command, &["--json"]].concat());
+        let value: serde_json::Value =
+            serde_json::from_str(&long.out).unwrap_or_else(|error| panic!("{command:?}: {error}: {long:?}"));
+        assert!(!value.is_null() && long.out == short.out, "{command:?}");
+        let plain = run(home.path(), command).out;
+        assert_eq!(run(home.path(), &[command, &["--format", "text"]].concat()).out, plain, "{command:?}");
+    }
+    let filtered = fails(home.path(), &["search", "ginkgo", "--format", "Turtle"]);
+    assert!(filtered.contains("--file-format"), "{filtered}");
+    let found = run(home.path(), &["search", "ginkgo", "--file-format", "no such format"]);
+    assert_eq!(found.code, Some(1), "{found:?}");
+}
+
+/// `lodeseek … | head -1`: the reader leaves before the output is complete, which is no error.
+#[test]
+fn a_closed_pipe_is_quiet() {
+    let home = home();
+    let all = "SELECT * { ?s ?p ?o }";
+    for arguments in [
+        &["search", "--json", "ginkgo"][..],
+        &["search", "ginkgo"],
+        &["show", "street-trees", "--json"],
+        &["show", "street-trees", "--rdf", "nt"],
+        &["similar", "street-trees"],
+        &["snippet", "street-trees"],
+        &["sources", all, "--json"],
+        &["query", all],
+        &["query", all, "--format", "json"],
+        &["quality", "--json"],
+        &["evaluate", "testdata/qrels.txt", "--topics", "testdata/queries.tsv"],
+        &["run", "--topics", "testdata/queries.tsv"],
+        &["completions", "bash"],
+        &["--help"],
+    ] {
+        let mut program = super::support::program(home.path());
+        program.args(arguments).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let mut child = program.spawn().expect("the program starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("the program ends");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {err}");
+        assert!(
+            !err.contains("lodeseek: ") && !err.contains("roken pipe") && !err.contains("panicked"),
+            "{arguments:?}: {err}"
+        );
+    }
+}
+
+#[test]
+fn a_path_is_named_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for path in ["testdata/missing.ttl", "testdata/missing.json"] {
+        let message = fails(folder.path(), &["load", path]);
+        assert_eq!(message.matches(path).count(), 1, "{message}");
+    }
 }

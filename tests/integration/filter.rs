@@ -49,7 +49,8 @@ impl Document {
     }
 
     fn is_of_year(&self, filter: &Filter) -> bool {
-        filter.until.is_none_or(|until| self.year.is_none_or(|year| year <= until))
+        let is_in_years = |year| filter.since.unwrap_or(i32::MIN) <= year && year <= filter.until.unwrap_or(i32::MAX);
+        self.year.is_none_or(is_in_years)
     }
 
     fn has_value(&self, filter: &Filter, facet: usize) -> bool {
@@ -81,8 +82,12 @@ fn document() -> impl Strategy<Value = Document> {
 fn filter() -> impl Strategy<Value = Filter> {
     // One value more than there are: a value that no dataset has can be requested.
     let value = (0..FACETS.len(), 0u8..8).prop_map(|(facet, value)| (FACETS[facet], Document::value(value)));
-    (proptest::option::of(2009..2015), proptest::collection::vec(value, 0..4))
-        .prop_map(|(until, values)| Filter { until, values })
+    let year = || proptest::option::of(2009..2015);
+    (year(), year(), proptest::collection::vec(value, 0..4)).prop_map(|(since, until, values)| Filter {
+        since,
+        until,
+        values,
+    })
 }
 
 type Documents = BTreeMap<String, Document>;

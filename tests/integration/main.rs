@@ -6,12 +6,17 @@
 mod snippet;
 mod support;
 
+mod admin;
 mod architecture;
 mod catalogs;
 mod catalog_feed;
 mod ckan;
 #[cfg(feature = "rocksdb")]
 mod cli;
+#[cfg(feature = "rocksdb")]
+mod collection;
+#[cfg(feature = "rocksdb")]
+mod config;
 #[cfg(all(unix, feature = "rocksdb"))]
 mod crash;
 mod duplicates;
@@ -27,7 +32,11 @@ mod http;
 #[cfg(all(feature = "rocksdb", feature = "onnx"))]
 mod models;
 mod operator;
+#[cfg(all(target_os = "linux", feature = "rocksdb"))]
+mod overload;
+mod pages;
 mod protocol;
+mod public_url;
 mod quality;
 mod ranking;
 mod rerank;
@@ -42,3 +51,5 @@ mod testdata;
 mod training;
 mod update;
 mod vocabulary;
+#[cfg(all(target_os = "linux", feature = "rocksdb"))]
+mod workers;

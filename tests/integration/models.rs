@@ -28,7 +28,7 @@ fn without_library(home: &Path, arguments: &[&str]) -> Ran {
 fn what_is_missing_is_said_before_anything_is_indexed() {
     let home = loaded();
     let nowhere = run(home.path(), &["index", "--dpr", "nowhere"]);
-    assert!(nowhere.code == Some(2) && nowhere.err.contains("there is no model at nowhere"), "{nowhere:?}");
+    assert!(nowhere.code == Some(2) && nowhere.err.contains("the model nowhere was not found in"), "{nowhere:?}");
     let library = ["index", "--dpr", DPR, "--onnxruntime", "testdata/README.md"];
     let wrong = without_library(home.path(), &library);
     assert!(wrong.code == Some(2) && wrong.err.contains("testdata/README.md"), "{wrong:?}");
@@ -87,5 +87,7 @@ fn encode_search_run_and_forget() {
     }
     assert_eq!(run(home.path(), &["index", "--forget-vectors", "sentence-transformers"]).code, Some(0));
     let forgotten = with(&["search", "trees"]);
-    assert!(forgotten.code == Some(2) && forgotten.err.contains("there are no vectors"), "{forgotten:?}");
+    let named = forgotten.err.contains("requires vectors of sentence-transformers, but")
+        && forgotten.err.contains("has vectors of colbert-native only; run `lodeseek index --dpr");
+    assert!(forgotten.code == Some(2) && named, "{forgotten:?}");
 }

@@ -37,7 +37,7 @@ const HERE: [u8; 4] = [127, 0, 0, 1];
 #[tokio::test]
 async fn without_a_token_it_is_for_this_machine_alone() {
     let site = site(Operators::default(), Proxies::default());
-    let elsewhere: [(_, &[(&str, &str)], u16); 10] = [
+    let elsewhere: [(_, &[(&str, &str)], u16); 18] = [
         (HERE, &[("host", "localhost:7878")], 200),
         (HERE, &[("host", "127.0.0.1")], 200),
         (HERE, &[("host", "[::1]:7878")], 200),
@@ -45,6 +45,14 @@ async fn without_a_token_it_is_for_this_machine_alone() {
         (HERE, &[("host", "localhost"), ("x-real-ip", "192.0.2.7")], 403),
         // A name that was made to point here, as a page elsewhere may do.
         (HERE, &[("host", "attacker.example")], 403),
+        (HERE, &[("host", "localhost.attacker.example")], 403),
+        (HERE, &[("host", "127.0.0.1.attacker.example")], 403),
+        (HERE, &[("host", "user@localhost")], 400),
+        (HERE, &[("host", "localhost"), ("host", "localhost")], 400),
+        (HERE, &[("host", "localhost"), ("sec-fetch-site", "cross-site")], 403),
+        (HERE, &[("host", "localhost"), ("sec-fetch-site", "same-site")], 403),
+        (HERE, &[("host", "localhost"), ("sec-fetch-site", "same-origin")], 200),
+        (HERE, &[("host", "localhost"), ("sec-fetch-site", "none")], 200),
         (HERE, &[], 403),
         (HERE, &[("host", "localhost"), ("x-forwarded-for", "192.0.2.7")], 403),
         (HERE, &[("host", "localhost"), ("via", "1.1 proxy")], 403),
@@ -56,6 +64,33 @@ async fn without_a_token_it_is_for_this_machine_alone() {
             assert_eq!(reply.status, expected, "{path} {peer:?} {headers:?}");
             assert_eq!(reply.header("access-control-allow-origin"), "", "no page of another site reads {path}");
             assert_eq!(reply.header("cache-control") == "no-store", expected == 200, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_local_server_is_read_by_local_pages_only() {
+    let site = |address: &str, proxies: Proxies| {
+        let (state, folder) = Home::from_catalog(&testdata("catalog.ttl")).state(limits());
+        let address: SocketAddr = address.parse().expect("an address");
+        Site::behind(app(state.with_proxies(proxies).at(address)), folder)
+    };
+    let proxies = || Proxies::new(&[[10, 0, 0, 1].into()]);
+    for (address, proxies, origin, expected) in [
+        ("127.0.0.1:7878", Proxies::default(), "https://attacker.example", ""),
+        ("127.0.0.1:7878", Proxies::default(), "null", ""),
+        ("127.0.0.1:7878", Proxies::default(), "http://localhost:3000", "http://localhost:3000"),
+        ("127.0.0.1:7878", proxies(), "https://notebook.example", "*"),
+        ("192.0.2.1:7878", Proxies::default(), "https://notebook.example", "*"),
+    ] {
+        let site = site(address, proxies);
+        for path in ["/api/search?q=tree", "/sparql?query=ASK%7B%7D"] {
+            let reply = site.send(request(path, HERE, &[("origin", origin)])).await;
+            assert_eq!(
+                (reply.status.as_u16(), reply.header("access-control-allow-origin")),
+                (200, expected),
+                "{address} {origin}"
+            );
         }
     }
 }

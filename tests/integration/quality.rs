@@ -90,7 +90,7 @@ async fn pages_say_what_json_says() {
     for text in [
         "City tree register",
         "sufficient",
-        "<b>130</b> of 405",
+        "<b>130</b> / 405",
         "Provide an access URL that responds.",
         "distribution-1: dcat:accessURL is missing",
     ] {
@@ -98,7 +98,7 @@ async fn pages_say_what_json_says() {
     }
     assert!(site.get("/dataset/street-trees").await.body.contains("href=\"/dataset/street-trees/quality\""));
     let all = site.get("/quality").await.body;
-    assert!(all.contains("Quality of 12 datasets") && all.contains("Town Museum"), "{all}");
+    assert!(all.contains("12 datasets were assessed.") && all.contains("Town Museum"), "{all}");
     assert_eq!(site.get("/dataset/nobody/quality").await.status, StatusCode::NOT_FOUND);
 }
 

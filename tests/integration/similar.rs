@@ -157,7 +157,7 @@ fn an_example_is_most_like_the_dataset_it_was_taken_from() {
     let turtle = format!("{PREFIXES}<http://my.example/> a v:River ; v:flow 7 ; v:unheard 1 .");
     let mut builder = TripleGraphBuilder::new();
     DumpReader::default().read(turtle.as_bytes(), "x.ttl", "http://my.example/", &mut builder);
-    let found = home.searcher().similar_to(&ExampleGraph::new(builder.finish()), 1).expect("found").similar;
+    let found = home.searcher().similar_to(&ExampleGraph::new(&builder.finish()), 1).expect("found").similar;
     assert_eq!(found.len(), 1);
     assert!(found[0].dataset.id.as_str().starts_with("rivers-"), "{found:#?}");
 }
@@ -183,7 +183,9 @@ async fn examples_are_sent_pasted_and_named() {
     assert_eq!(sent.json()["example"]["triples"], 2);
     let page = site.send(form(&[("file", "../a/my.ttl", &turtle), ("text", "", ""), ("dataset", "", "")])).await;
     assert!(
-        page.status == StatusCode::OK && page.body.contains("2 triples of my.ttl") && page.body.contains("rivers-a"),
+        page.status == StatusCode::OK
+            && page.body.contains("my.ttl</b>: 2 triples were read.")
+            && page.body.contains("rivers-a"),
         "{}",
         page.body
     );
@@ -239,11 +241,11 @@ async fn the_page_shows_the_shape_and_examples() {
     let page = site.accept("/dataset/rivers-a", "text/html").await.body;
     for part in [
         "class=\"drawing schema\"",
-        "The 2 links",
+        "<summary>2 links</summary>",
         "Vocabularies",
         "one of 2",
         "entity?iri=",
-        "<summary>Cite</summary>",
+        "<summary>BibTeX</summary>",
         "/rdf-graph-store?graph=",
     ] {
         assert!(page.contains(part), "{part}: {page}");

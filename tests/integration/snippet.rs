@@ -178,7 +178,13 @@ async fn labels_are_in_the_readers_language() {
         assert_ne!(english, german, "{path}");
     }
     let (asked, accepted) = ("/dataset/soil-types?lang=de", "/dataset/soil-types");
-    assert_eq!(get(asked, "fr").await, get(accepted, "de").await, "the parameter before the header");
+    let links = |page: &str| page.replace("?lang=de", "").replace("&#38;lang=de", "");
+    let without_fields = |page: &str| page.replace("<input type=\"hidden\" name=\"lang\" value=\"de\">", "");
+    let asked = without_fields(&links(&get(asked, "fr").await));
+    let accepted = without_fields(&links(&get(accepted, "de").await));
+    let main =
+        |page: &str| page.split("</header>").nth(1).and_then(|rest| rest.split("<footer").next()).map(str::to_owned);
+    assert_eq!(main(&asked), main(&accepted), "the parameter before the header");
     let refused = site.get("/?q=soil&lang=%3C").await;
     assert!(refused.status == 400 && refused.media_type() == "text/html");
 }
@@ -189,7 +195,7 @@ async fn results_show_triples_for_the_query_where_asked() {
     let stored = site.get("/?q=ginkgo+biloba").await.body;
     assert!(stored.contains("href=\"/?q=ginkgo+biloba&#38;page=0&#38;snippet=query\""), "{stored}");
     let chosen = site.get("/?q=ginkgo+biloba&snippet=query").await;
-    assert!(chosen.status == 200 && chosen.body.contains("show the stored snippets"), "{}", chosen.body);
+    assert!(chosen.status == 200 && chosen.body.contains("Show the stored previews"), "{}", chosen.body);
     let marks =
         |body: &str| body.split("class=\"triples\"").skip(1).map(|t| t.matches("<mark>").count()).sum::<usize>();
     assert!(marks(&chosen.body) > marks(&stored), "more words are found in what was chosen for them");

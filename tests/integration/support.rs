@@ -197,10 +197,12 @@ mod program {
         pub(crate) err: String,
     }
 
-    /// The program, without whatever the caller's environment would tell it.
+    /// The program, without whatever the caller's environment would tell it. It ranks by words over published analysis, whether
+    /// ONNX Runtime is installed or not; tests of other rankings state them.
     pub(crate) fn program(home: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lodeseek"));
         command.env_remove("LODESEEK_HOME").env_remove("RUST_LOG").env("NO_COLOR", "1");
+        command.env("LODESEEK_RANKING", "words").env("LODESEEK_ANALYSIS", "acordar");
         command.current_dir(super::root()).arg("--home").arg(home);
         command
     }

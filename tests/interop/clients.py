@@ -20,22 +20,22 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import packages
+
 CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
-PACKAGES = ["SPARQLWrapper==2.0.0", "rdflib==7.1.4"]
+PACKAGES = packages.described("clients")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def install():
     """Returns the folder of the Python clients, or None if they cannot be installed."""
-    folder = CACHE / ("clients-" + re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(PACKAGES)))
-    if not folder.exists():
-        command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder) + ".new", *PACKAGES]
-        if subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
-            shutil.rmtree(str(folder) + ".new", ignore_errors=True)
-            return None
-        os.replace(str(folder) + ".new", folder)
-    return folder
+    try:
+        return packages.cached("clients", CACHE)
+    except packages.PackageError as reason:
+        print(reason, file=sys.stderr)
+        return None
 
 
 class Server:
@@ -150,7 +150,7 @@ def main():
     if clients:
         sys.path.insert(0, str(clients))
     with tempfile.TemporaryDirectory(prefix="lodeseek-clients-") as home:
-        for command in (["load", str(ROOT / "testdata/catalog.ttl")], ["index"]):
+        for command in (["load", str(ROOT / "testdata/catalog.ttl")], ["index", "--analysis", "acordar", "--ranking", "words"]):
             subprocess.run([program, "--home", home, *command], check=True, stderr=subprocess.DEVNULL)
         made = subprocess.run([sys.executable, str(ROOT / "tools/editor.py")], stdout=subprocess.PIPE, text=True)
         server = Server(program, home, *(["--editor", made.stdout.strip()] if made.returncode == 0 else []))
@@ -159,7 +159,7 @@ def main():
                 name = check.__name__.removeprefix("check_")
                 try:
                     if name in ("sparqlwrapper", "linked_data") and not clients:
-                        raise LookupError(f"{' and '.join(PACKAGES)} could not be installed from PyPI")
+                        raise LookupError(f"{PACKAGES} could not be installed from PyPI")
                     check(server)
                     passed += 1
                     print(f"client {name} ... ok")

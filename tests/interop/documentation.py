@@ -32,7 +32,7 @@ def check_command_line_reference(program):
 
 def check_http_reference(program):
     with tempfile.TemporaryDirectory(prefix="lodeseek-documentation-") as home:
-        for command in (["load", str(clients.ROOT / "testdata/catalog.ttl")], ["index"]):
+        for command in (["load", str(clients.ROOT / "testdata/catalog.ttl")], ["index", "--analysis", "acordar", "--ranking", "words"]):
             subprocess.run([program, "--home", home, *command], check=True, stderr=subprocess.DEVNULL)
         with clients.Server(program, home) as server:
             return run("http_reference.py", server.address, "--check")

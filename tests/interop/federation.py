@@ -231,7 +231,7 @@ CHECKS = (check_comunica_alone, check_comunica_federated, check_comunica_search,
 
 
 def make_home(program, home, catalog, base):
-    for command in (["load", "--base", base, str(catalog)], ["index"]):
+    for command in (["load", "--base", base, str(catalog)], ["index", "--analysis", "acordar", "--ranking", "words"]):
         subprocess.run([program, "--home", str(home), *command], check=True, stderr=subprocess.DEVNULL)
 
 

@@ -24,10 +24,10 @@ import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import editor
+import packages
 
 CACHE = editor.CACHE
 COMUNICA = "@comunica/query-sparql@5.4.1"
-OXIGRAPH = "oxigraph==0.5.13"
 JENA = "libapache-jena-java"
 VIRTUOSO = "virtuoso-opensource-7-bin"
 
@@ -85,9 +85,15 @@ def comunica():
 
 def oxigraph():
     """Returns the path of the oxigraph program."""
-    install = [sys.executable, "-m", "pip", "install", "-q", "--target"]
-    folder = kept(OXIGRAPH, lambda folder: done([*install, str(folder), OXIGRAPH], "Oxigraph could not be installed from PyPI"))
-    return str(folder / "bin/oxigraph")
+    return str(python_packages("oxigraph") / "bin/oxigraph")
+
+
+def python_packages(name):
+    """Returns the folder of packages from PyPI, by the name of their requirements."""
+    try:
+        return packages.cached(name, CACHE)
+    except packages.PackageError as reason:
+        raise Missing(str(reason)) from None
 
 
 def debian(package):

@@ -28,19 +28,14 @@ import clients
 import peers
 
 ROOT = clients.ROOT
-CKANAPI = ["ckanapi==4.8", "rdflib==7.1.4"]
-CROISSANT = ["mlcroissant==1.0.22"]
-SHACL = ["pyshacl==0.30.1", "rdflib==7.1.4"]
 SH = "http://www.w3.org/ns/shacl#"
 ATOM = "{http://www.w3.org/2005/Atom}"
 MAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
 
-def package(names):
-    """Returns the folder of packages from PyPI."""
-    install = [sys.executable, "-m", "pip", "install", "-q", "--target"]
-    return str(peers.kept("portal-" + "-".join(names),
-                          lambda folder: peers.done([*install, str(folder), *names], f"{', '.join(names)} could not be installed from PyPI")))
+def package(name):
+    """Returns the folder of packages from PyPI, by the name of their requirements."""
+    return str(peers.python_packages(name))
 
 
 class World:
@@ -51,13 +46,13 @@ class World:
         self.program = program
 
     def portal(self):
-        sys.path.insert(0, package(CKANAPI))
+        sys.path.insert(0, package("ckan"))
         import ckanapi
         return ckanapi, ckanapi.RemoteCKAN(self.address)
 
     def catalogued(self, path):
         """Returns (identifier, value) of all datasets for a property path."""
-        sys.path.insert(0, package(CKANAPI))
+        sys.path.insert(0, package("ckan"))
         import rdflib
         graph = rdflib.Graph().parse(ROOT / "testdata/catalog.ttl")
         prefixes = """PREFIX dcat: <http://www.w3.org/ns/dcat#> PREFIX dct: <http://purl.org/dc/terms/>
@@ -147,7 +142,7 @@ def check_errors(world):
 
 def check_dump(world):
     """`ckanapi dump datasets --all` copies the whole portal."""
-    folder = package(CKANAPI)
+    folder = package("ckan")
     command = [folder + "/bin/ckanapi", "dump", "datasets", "--all", "-r", world.address]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120,
                           env={**os.environ, "PYTHONPATH": folder, "PATH": folder + "/bin:" + os.environ.get("PATH", "")})
@@ -170,7 +165,7 @@ def check_feeds(world):
 
 def check_croissant(world):
     """mlcroissant reads every dataset without errors; the values equal those of the catalogue."""
-    sys.path.insert(0, package(CROISSANT))
+    sys.path.insert(0, package("croissant"))
     import mlcroissant
     logging.getLogger("absl").setLevel(logging.ERROR)
     warnings.simplefilter("ignore")
@@ -215,7 +210,7 @@ def pages(address):
 
 def violations(address, shapes):
     """Returns the number of datasets on all pages, and the violations by path and constraint."""
-    sys.path.insert(0, package(SHACL))
+    sys.path.insert(0, package("shacl"))
     import pyshacl
     import rdflib
     wanted = rdflib.Graph().parse(shapes)
@@ -237,7 +232,7 @@ def check_profile(world):
     """The catalogue conforms to DCAT-AP; a catalogue without access URLs does not."""
     datasets, found = violations(world.address, ROOT / "testdata/dcat-ap.shapes.ttl")
     assert datasets == 12 and not found, (datasets, found)
-    sys.path.insert(0, package(SHACL))
+    sys.path.insert(0, package("shacl"))
     import pyshacl
     import rdflib
     page = next(pages(world.address))
@@ -255,7 +250,7 @@ def check_official_profile(world):
         raise LookupError("LODESEEK_DATA is not a folder with shapes/, lod/ and datafinder/")
     for name, (path, expected) in catalogs.items():
         with tempfile.TemporaryDirectory(prefix="lodeseek-profile-") as home:
-            for command in (["load", str(path)], ["index"]):
+            for command in (["load", str(path)], ["index", "--analysis", "acordar", "--ranking", "words"]):
                 subprocess.run([world.program, "--home", home, *command], check=True, stderr=subprocess.DEVNULL)
             with clients.Server(world.program, home) as server:
                 datasets, found = violations(server.address, shapes)
@@ -306,7 +301,7 @@ def description_of(address):
 
 def check_round_trip(world):
     """A catalogue harvested from its own pages or by the CKAN API has the same descriptions."""
-    sys.path.insert(0, package(SHACL))
+    sys.path.insert(0, package("shacl"))
     from rdflib import DCTERMS, compare
     port = free_port()
     base = f"http://127.0.0.1:{port}/"
@@ -314,16 +309,16 @@ def check_round_trip(world):
             tempfile.TemporaryDirectory(prefix="lodeseek-third-") as third:
         run = lambda home, *command: subprocess.run([world.program, "--home", home, *command], check=True, stderr=subprocess.PIPE, text=True)
         run(first, "load", "--base", base, str(ROOT / "testdata/catalog.ttl"))
-        run(first, "index")
+        run(first, "index", "--analysis", "acordar", "--ranking", "words")
         with clients.Server(world.program, first, port=port) as server:
             expected = description_of(server.address)
             harvest = ["--allow-private-network", "127.0.0.0/8", "--pause", "1"]
             run(second, "harvest", *harvest, base + "catalog.ttl?rows=5")
-            run(second, "index")
+            run(second, "index", "--analysis", "acordar", "--ranking", "words")
             again = run(second, "harvest", *harvest, base + "catalog.ttl?rows=5").stderr
             assert "0 new, 0 changed, 12 unchanged, 0 gone" in again, again
             run(third, "harvest", *harvest, base)
-            run(third, "index")
+            run(third, "index", "--analysis", "acordar", "--ranking", "words")
             with clients.Server(world.program, second) as copy:
                 found = description_of(copy.address)
                 assert len(expected) > 100
@@ -368,7 +363,7 @@ def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     passed = failed = skipped = 0
     with tempfile.TemporaryDirectory(prefix="lodeseek-portal-") as home:
-        for command in (["load", str(ROOT / "testdata/catalog.ttl")], ["index"]):
+        for command in (["load", str(ROOT / "testdata/catalog.ttl")], ["index", "--analysis", "acordar", "--ranking", "words"]):
             subprocess.run([program, "--home", home, *command], check=True, stderr=subprocess.DEVNULL)
         with clients.Server(program, home) as server:
             world = World(server, program)

@@ -14,14 +14,16 @@ import os
 import pathlib
 import random
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import packages
+
 CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
-PACKAGES = ["scikit-learn==1.7.2"]
+PACKAGES = packages.described("scikit")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 POINTS = 0.1
 
@@ -36,13 +38,11 @@ def install():
         return True
     except ImportError:
         pass
-    folder = CACHE / ("sklearn-" + re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(PACKAGES)))
-    if not folder.exists():
-        command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder) + ".new", *PACKAGES]
-        if subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
-            shutil.rmtree(str(folder) + ".new", ignore_errors=True)
-            return False
-        os.replace(str(folder) + ".new", folder)
+    try:
+        folder = packages.cached("scikit", CACHE)
+    except packages.PackageError as reason:
+        print(reason, file=sys.stderr)
+        return False
     sys.path.insert(0, str(folder))
     return True
 
@@ -135,7 +135,7 @@ def main():
     executable = str(pathlib.Path(sys.argv[1]).resolve())
     data = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
     if not install():
-        print(f"scikit ... SKIPPED: {' and '.join(PACKAGES)} could not be installed from PyPI")
+        print(f"scikit ... SKIPPED: {PACKAGES} could not be installed from PyPI")
         return
     failed = 0
     for seed in range(2):

@@ -19,9 +19,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import packages
+
 CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
-PACKAGES = ["pytrec_eval-terrier==0.5.11", "ir_measures==0.4.3"]
+PACKAGES = packages.described("trec")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOLERANCE = 1e-6
 # Measures of pytrec_eval, which sorts the runs and stores scores in single precision.
@@ -36,14 +39,11 @@ GAINS = "{1:1,2:3,3:7,4:15}"
 
 def install():
     """Returns the folder of the reference programs, or None if they cannot be installed."""
-    folder = CACHE / ("trec-" + re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(PACKAGES)))
-    if not folder.exists():
-        command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder) + ".new", *PACKAGES]
-        if subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
-            shutil.rmtree(str(folder) + ".new", ignore_errors=True)
-            return None
-        os.replace(str(folder) + ".new", folder)
-    return folder
+    try:
+        return packages.cached("trec", CACHE)
+    except packages.PackageError as reason:
+        print(reason, file=sys.stderr)
+        return None
 
 
 def read(path, document, number, kind):
@@ -203,7 +203,7 @@ def main():
             for folder in ("runs", "dr2-runs", "cds-runs"):
                 comparison.collection(executable, f"acordar/{folder}", data / "qrels.txt", sorted((data / folder).glob("*.run")))
     else:
-        print(f"trec ... SKIPPED: {' and '.join(PACKAGES)} could not be installed from PyPI")
+        print(f"trec ... SKIPPED: {PACKAGES} could not be installed from PyPI")
     if data and data.exists():
         failed += published(executable, data)
     elif data:

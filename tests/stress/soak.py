@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Load test: 64 concurrent clients send mixed requests for five minutes; prints latencies and checks that the server survives.
+"""Load test: 64 clients send mixed requests while a hostile minority attacks; prints latencies, outcomes, memory and descriptors.
 
 usage: soak.py PROGRAM HOME [SECONDS] [CLIENTS]
 
-Each client has its own address, sent in X-Forwarded-For. Accepted errors are 429 and 503. For each kind of request the script
-prints the number of served and rejected requests and the latency (p50, p99), and finally the server's peak memory. Exits with 1 on
-any other error, or if the server does not respond afterwards.
+Each client has a loopback address of its own, so that limits for each client address apply. One client in twenty is hostile: it
+repeats the attacks of ATTACKS. The other clients accept 200, 429 and 503. For each kind of request the script prints the number of
+served and rejected requests and the latency (p50, p99). For each attack it prints tries, outcomes and the longest duration. Memory
+(of the server and its worker processes) and descriptors are those before the test, their maximum, and those after a minute without
+requests. Exits with 1 if the server ended, if a response had another status, or if p99 of a search exceeds a second.
 """
 
 import collections
 import http.client
+import json
+import os
 import pathlib
 import random
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,9 +24,22 @@ import threading
 import time
 import urllib.parse
 
-PORT = 7897
 RESULTS = "application/sparql-results+json"
 REFUSALS = (429, 503)
+# Statuses with which an attack may be answered: the request is wrong, too slow, too large, not allowed, or too much.
+REJECTIONS = {200, 400, 403, 404, 408, 413, 414, 422, 429, 431, 503}
+REST = 60  # seconds without requests before the last measurement
+SEARCH_P99 = 1.0  # seconds
+HELD = 30  # seconds for which attacks hold a connection; the server ends most of them earlier
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+PORT = free_port()
 
 
 def sparql(query):
@@ -54,6 +72,8 @@ class Tally:
         self.times = collections.defaultdict(list)
         self.refused = collections.Counter()
         self.wrong = collections.Counter()
+        self.attacks = collections.defaultdict(collections.Counter)
+        self.longest = collections.Counter()
 
     def add(self, kind, status, seconds):
         with self.lock:
@@ -64,15 +84,26 @@ class Tally:
             else:
                 self.wrong[kind, status] += 1
 
+    def attacked(self, name, outcome, seconds):
+        with self.lock:
+            self.attacks[name][outcome] += 1
+            self.longest[name] = max(self.longest[name], seconds)
+            if isinstance(outcome, int) and outcome not in REJECTIONS:
+                self.wrong[name, outcome] += 1
+
+
+def address(number, network=1):
+    return f"127.0.{network}.{number % 250 + 1}"
+
 
 def client(number, until, tally):
     draw = random.Random(number)
-    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=60, source_address=(address(number), 0))
     while time.time() < until:
         kind, path = requests(draw)
         began = time.time()
         try:
-            connection.request("GET", path, headers={"Accept": f"{RESULTS}, */*;q=0.5", "X-Forwarded-For": f"192.0.2.{number}"})
+            connection.request("GET", path, headers={"Accept": f"{RESULTS}, */*;q=0.5"})
             answer = connection.getresponse()
             answer.read()
             status = answer.status
@@ -87,47 +118,259 @@ def client(number, until, tally):
             time.sleep(draw.random() / 2)
 
 
-def memory(process):
-    for line in pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) // 1024
-    return 0
+# Attacks: functions of a source address and a random generator that return a status or a description of the outcome.
+
+
+def opened(source):
+    return socket.create_connection(("127.0.0.1", PORT), timeout=60, source_address=(source, 0))
+
+
+def status_of(reply):
+    """Returns the status of a response, or "closed" without one."""
+    parts = reply.split(b" ", 2)
+    return int(parts[1]) if len(parts) > 2 and parts[0].startswith(b"HTTP/") else "closed"
+
+
+def received(stream):
+    try:
+        return status_of(stream.recv(4096))
+    except ConnectionError:
+        return "closed"
+    except socket.timeout:
+        return "no response in 60 s"
+
+
+def send_raw(source, data):
+    with opened(source) as stream:
+        try:
+            stream.sendall(data)
+        except ConnectionError:
+            pass  # the server answered before it read everything
+        return received(stream)
+
+
+def send(source, method, path, body=None, headers=None):
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=60, source_address=(source, 0))
+    try:
+        connection.request(method, path, body, headers or {})
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+    except http.client.HTTPException:
+        return "closed"
+    except ConnectionError:
+        return "closed"
+    except socket.timeout:
+        return "no response in 60 s"
+    finally:
+        connection.close()
+
+
+def unfinished(source, begin, count, dripped):
+    """Opens connections, sends the same beginning on each, and then a byte a second until the server closes the first."""
+    streams = []
+    try:
+        for _ in range(count):
+            stream = opened(source)
+            streams.append(stream)
+            try:
+                stream.sendall(begin)
+            except ConnectionError:
+                return received(stream)
+        stream = streams[0]
+        stream.settimeout(1)
+        for _ in range(HELD):
+            try:
+                return status_of(stream.recv(4096))
+            except socket.timeout:
+                if dripped:
+                    stream.sendall(dripped)
+        return f"open after {HELD} s"
+    except ConnectionError:
+        return "closed"
+    finally:
+        for stream in streams:
+            stream.close()
+
+
+def upload(source, media_type, body):
+    return send(source, "POST", "/like", body, {"Content-Type": media_type})
+
+
+def drop_by_drop(source, path):
+    """Reads a response in small pieces with pauses, with a small receive buffer."""
+    stream = socket.socket()
+    stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    stream.settimeout(60)
+    with stream:
+        stream.bind((source, 0))
+        try:
+            stream.connect(("127.0.0.1", PORT))
+            stream.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/n-triples\r\nConnection: close\r\n\r\n".encode())
+            status = status_of(stream.recv(512))
+            if status != 200:
+                return status
+            for _ in range(HELD):
+                time.sleep(1)
+                if not stream.recv(64):
+                    return "complete or closed"
+            return f"open after {HELD} s"
+        except ConnectionError:
+            return "closed"
+
+
+CHAIN = json.dumps({"@context": {"a0": "http://e.org/"} | {f"a{n}": f"a{n - 1}:x" for n in range(1, 4000)}, "@id": "a3999:y", "@type": "a3999:z"})
+LONG_BASE = "@base <http://e.org/%s> .\n" % ("x" * 1_000_000) + "".join(f"<a{n}> <b> <c> .\n" for n in range(2000))
+QUERIES = {
+    "cross product": "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }",
+    "rows that fill the memory": "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY RAND()",
+    "unbounded property path": "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?a (<x:p>|!<x:p>)* ?b } }",
+    "nested repeated groups": "ASK { ?a " + "(" * 60 + "<p>*" + ")*" * 60 + " ?b }",
+    "IN with 8,000 members": "SELECT * { ?s ?p ?o FILTER(?o IN (%s)) }" % ", ".join(str(n) for n in range(8000)),
+    "sort of mixed datatypes": "SELECT * { ?s ?p ?o . ?t ?q ?r } ORDER BY ?o ?r",
+}
+ATTACKS = {
+    "unfinished headers": lambda source, draw: unfinished(source, b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ", 40, b"x"),
+    "idle connections": lambda source, draw: unfinished(source, b"", 40, b""),
+    "unfinished uploads": lambda source, draw: unfinished(
+        source, b"POST /like HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/turtle\r\nContent-Length: 16000000\r\n\r\n" + b" " * 1_000_000, 4, b" "),
+    "more connections than allowed": lambda source, draw: unfinished(source, b"GET / HTTP/1.1\r\n", 200, b""),
+    "readers drop by drop": lambda source, draw: drop_by_drop(source, "/rdf-graph-store?default"),
+    "IRI amplification": lambda source, draw: upload(source, "text/turtle", LONG_BASE),
+    "chain of contexts": lambda source, draw: upload(source, "application/ld+json", CHAIN),
+    "two Host headers": lambda source, draw: send_raw(source, b"GET /operator HTTP/1.1\r\nHost: localhost\r\nHost: e.org\r\n\r\n"),
+    "Host with a user": lambda source, draw: send_raw(source, b"GET /operator HTTP/1.1\r\nHost: user@localhost\r\n\r\n"),
+    "foreign Host": lambda source, draw: send(source, "GET", "/operator", headers={"Host": "localhost.e.org"}),
+} | {
+    f"SPARQL: {name}": lambda source, draw, query=query: send(
+        source, "POST", "/sparql", query, {"Content-Type": "application/sparql-query", "Accept": RESULTS})
+    for name, query in QUERIES.items()
+}
+
+
+def attacker(number, until, tally):
+    draw = random.Random(number)
+    source = address(number, network=2)
+    while time.time() < until:
+        for name in draw.sample(list(ATTACKS), len(ATTACKS)):
+            if time.time() >= until:
+                return
+            began = time.time()
+            try:
+                outcome = ATTACKS[name](source, draw)
+            except OSError as error:
+                outcome = type(error).__name__
+            tally.attacked(name, outcome, time.time() - began)
+
+
+def processes(root):
+    """Returns a process and its descendants."""
+    children = collections.defaultdict(list)
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                children[int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])].append(int(entry.name))
+            except OSError:
+                continue
+    found, waiting = [], [root]
+    while waiting:
+        process = waiting.pop()
+        found.append(process)
+        waiting += children[process]
+    return found
+
+
+def usage(root):
+    """Returns the resident memory in MB of a process and of its descendants, and the number of its descriptors."""
+    def resident(process):
+        try:
+            return int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+        except OSError:
+            return 0
+    own = resident(root)
+    try:
+        descriptors = len(os.listdir(f"/proc/{root}/fd"))
+    except OSError:
+        descriptors = 0
+    return own, sum(map(resident, processes(root))), descriptors
+
+
+def watch(root, until, peak):
+    while time.time() < until:
+        peak[:] = map(max, peak, usage(root))
+        time.sleep(.5)
 
 
 def quantile(values, share):
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
+def wait_until_up(server):
+    for _ in range(600):
+        try:
+            if send("127.0.0.1", "GET", "/healthz") == 200:
+                return
+        except OSError:
+            pass
+        if server.poll() is not None:
+            sys.exit(f"soak: the server ended with status {server.returncode}")
+        time.sleep(.1)
+    sys.exit("soak: the server does not respond")
+
+
+def run(server, seconds, clients):
+    wait_until_up(server)
+    warm = Tally()
+    client(0, time.time() + 5, warm)
+    time.sleep(2)
+    before, peak = usage(server.pid), [0, 0, 0]
+    tally, until = Tally(), time.time() + seconds
+    hostile = max(1, round(clients / 20))
+    threads = [threading.Thread(target=client, args=(number + 1, until, tally)) for number in range(clients - hostile)]
+    threads += [threading.Thread(target=attacker, args=(number + 1, until, tally), daemon=True) for number in range(hostile)]
+    threads.append(threading.Thread(target=watch, args=(server.pid, until + 70, peak), daemon=True))
+    for thread in threads:
+        thread.start()
+    for thread in threads[:-1]:
+        thread.join()
+    time.sleep(REST)
+    after = usage(server.pid)
+    is_up = server.poll() is None and send("127.0.0.1", "GET", "/healthz") == 200
+    print(f"soak {clients} clients, {hostile} of them hostile, {seconds} s; server {'up' if is_up else 'DOWN'} afterwards")
+    for label, position, unit in (("memory of the server", 0, " MB"), ("memory with workers", 1, " MB"), ("descriptors", 2, "")):
+        print(f"soak {label:22} {before[position]:.0f}{unit} before, {peak[position]:.0f}{unit} at most, {after[position]:.0f}{unit} after {REST} s")
+    for kind in sorted(tally.times):
+        times = tally.times[kind]
+        refused = " ".join(f"{status}: {count}" for (known, status), count in sorted(tally.refused.items()) if known == kind)
+        print(f"soak {kind:17} {len(times):7,} served, p50 {quantile(times, .5) * 1000:8.1f} ms, p99 {quantile(times, .99) * 1000:8.1f} ms"
+              f"; rejected {refused or 'none'}")
+    for name, outcomes in sorted(tally.attacks.items()):
+        listed = ", ".join(f"{outcome}: {count}" for outcome, count in sorted(outcomes.items(), key=str))
+        print(f"soak attack {name:36} {sum(outcomes.values()):5} tries; {listed}; longest {tally.longest[name]:.1f} s")
+    for (kind, status), count in tally.wrong.items():
+        print(f"soak WRONG {kind}: {status} {count} times")
+    slow = quantile(tally.times["search"] or [0], .99) > SEARCH_P99
+    if slow:
+        print(f"soak WRONG p99 of a search exceeds {SEARCH_P99:.0f} s")
+    return 0 if is_up and not tally.wrong and not slow else 1
+
+
 def main():
     program, home = sys.argv[1], sys.argv[2]
     seconds, clients = [int(argument) for argument in (sys.argv[3:] + ["300", "64"][len(sys.argv) - 3:])][:2]
-    log = tempfile.TemporaryFile()
-    server = subprocess.Popen([program, "--home", home, "serve", "--bind", f"127.0.0.1:{PORT}", "--trusted-proxy", "127.0.0.1",
-                               "--sparql-deadline", "10"], stdout=log, stderr=log)
-    try:
-        time.sleep(5)
-        tally, until = Tally(), time.time() + seconds
-        threads = [threading.Thread(target=client, args=(number + 1, until, tally)) for number in range(clients)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
-        time.sleep(11)  # cancelled queries end
-        connection.request("GET", "/healthz")
-        up = connection.getresponse().status == 200
-        print(f"soak {clients} clients, {seconds} s; server {'up' if up else 'DOWN'} afterwards, at most {memory(server)} MB")
-        for kind in sorted(tally.times):
-            times = tally.times[kind]
-            refused = " ".join(f"{status}: {count}" for (known, status), count in sorted(tally.refused.items()) if known == kind)
-            print(f"soak {kind:17} {len(times):7,} served, p50 {quantile(times, .5) * 1000:8.1f} ms, p99 {quantile(times, .99) * 1000:8.1f} ms"
-                  f"; rejected {refused or 'none'}")
-        for (kind, status), count in tally.wrong.items():
-            print(f"soak WRONG {kind}: {status} {count} times")
-        return 0 if up and not tally.wrong else 1
-    finally:
-        server.terminate()
-        server.wait()
+    with tempfile.TemporaryFile() as log:
+        server = subprocess.Popen([program, "--home", home, "serve", "--bind", f"127.0.0.1:{PORT}", "--sparql-deadline", "10"],
+                                  stdout=log, stderr=log)
+        try:
+            result = run(server, seconds, clients)
+            log.seek(0)
+            panics = log.read().count(b"panicked at")
+            if panics:
+                print(f"soak WRONG {panics} panics in the server's log")
+            return result or int(panics > 0)
+        finally:
+            server.terminate()
+            server.wait()
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ pub(super) fn read(document: Value, path: &Path) -> Result<Catalog, CatalogError
     Ok(catalog)
 }
 
+/// Reads one entry. As in DCAT, the date of issue precedes the date of creation: filters by year compare publication.
 fn dataset(entry: &Value) -> Result<Dataset, String> {
     let entry = entry.as_object().ok_or("not a JSON object")?;
     let id = text(entry, &["dataset_id", "id"]).ok_or("no `dataset_id` or `id`")?;
@@ -45,7 +46,7 @@ fn dataset(entry: &Value) -> Result<Dataset, String> {
         keywords: list(entry, &["tags", "keywords"], ';').into_iter().map(Text::plain).collect(),
         creators: text(entry, &["author", "publisher"]).map(|name| Agent { name, iri: None }).into_iter().collect(),
         license: text(entry, &["license"]),
-        issued: text(entry, &["created", "issued"]),
+        issued: text(entry, &["issued", "created"]),
         modified: text(entry, &["modified", "updated"]),
         landing_page: text(entry, &["url", "landing_page", "source_repo"]),
         ..Metadata::new(id)
@@ -113,7 +114,7 @@ mod tests {
         let issued = |entry: Value| dataset(&entry).expect("readable").metadata.issued;
         assert_eq!(issued(json!({"dataset_id": 1, "created": "2019-03-04"})).as_deref(), Some("2019-03-04"));
         assert_eq!(issued(json!({"dataset_id": 1, "issued": "2020"})).as_deref(), Some("2020"));
-        assert_eq!(issued(json!({"dataset_id": 1, "created": "2019", "issued": "2020"})).as_deref(), Some("2019"));
+        assert_eq!(issued(json!({"dataset_id": 1, "created": "2019", "issued": "2020"})).as_deref(), Some("2020"));
         assert_eq!(issued(json!({"dataset_id": 1, "modified": "2021"})), None);
     }
 }

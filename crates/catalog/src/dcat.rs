@@ -78,6 +78,7 @@ fn from_file(graph: &TripleGraph, reports: &[FileReport], file: &CatalogFile<'_>
         catalog.datasets.clear();
     }
     // A skipped statement may have listed a dataset.
+    catalog.is_truncated = reports.iter().any(|report| report.outcome == Outcome::Truncated);
     catalog.unreadable_entries += reports.iter().filter(|report| report.outcome != Outcome::Complete).count();
     // The problems of a dump are reported when it is loaded.
     if catalog.dialect != Dialect::Dump {

@@ -49,6 +49,7 @@ fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path, named: &mut BTree
     whole.datasets.append(&mut catalog.datasets);
     whole.problems.append(&mut catalog.problems);
     whole.unreadable_entries += catalog.unreadable_entries;
+    whole.is_truncated |= catalog.is_truncated;
     whole.other_resources.catalogs += catalog.other_resources.catalogs;
     whole.other_resources.records += catalog.other_resources.records;
     whole.other_resources.series += catalog.other_resources.series;

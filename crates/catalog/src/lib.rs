@@ -53,6 +53,8 @@ pub struct Catalog {
     pub problems: Vec<String>,
     /// Lower bound of the number of entries that could not be read and are not among the datasets.
     pub unreadable_entries: usize,
+    /// If true, a file ends before its document does: datasets may be missing.
+    pub is_truncated: bool,
     /// Numbers of other resources that the catalogue describes.
     pub other_resources: OtherResourceCounts,
     /// Dialect in which the catalogue was read.
@@ -131,7 +133,7 @@ pub struct OtherResourceCounts {
 #[non_exhaustive]
 pub enum CatalogError {
     /// The file cannot be opened or read.
-    #[error("{path}: {cause}")]
+    #[error("cannot read {path}: {cause}")]
     Io {
         /// The file.
         path: PathBuf,
@@ -139,7 +141,7 @@ pub enum CatalogError {
         cause: std::io::Error,
     },
     /// The file is not JSON.
-    #[error("{path}: {cause}")]
+    #[error("cannot read {path}: not valid JSON: {cause}")]
     Json {
         /// The file.
         path: PathBuf,
@@ -152,6 +154,29 @@ pub enum CatalogError {
         /// The file.
         path: PathBuf,
     },
+    /// A source without any dataset.
+    #[error(
+        "no dataset was found in {path}: {reason}; `lodeseek load --help` lists the supported catalogues and dumps"
+    )]
+    Empty {
+        /// The file or folder.
+        path: PathBuf,
+        /// The first problem, or what is missing.
+        reason: String,
+    },
+    /// Two sources have a dataset with the same id.
+    #[error("the dataset id {id} is in {first} and in {second}; load the sources one by one, with --id-prefix")]
+    SharedId {
+        /// The id.
+        id: DatasetId,
+        /// The first source.
+        first: PathBuf,
+        /// The second source.
+        second: PathBuf,
+    },
+    /// A prefix that makes an id invalid.
+    #[error(transparent)]
+    Id(#[from] InvalidDatasetId),
     /// JSON without a list of datasets.
     #[error(
         "{path}: JSON without a list of datasets; supported: a list, or an object with \"datasets\", CKAN, data.json, LOD Cloud, OBO Foundry"
@@ -181,6 +206,40 @@ impl Catalog {
         let mut catalog = if path.is_dir() { folder::read(path)? } else { Self::read_file(path)? };
         catalog.make_ids_unique();
         Ok(catalog)
+    }
+
+    /// Reads several sources, and adds a prefix to all ids.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read), or if a source contains no dataset, or two sources contain the same id.
+    pub fn read_all(paths: &[PathBuf], id_prefix: &str) -> Result<Vec<Self>, CatalogError> {
+        let mut catalogs = Vec::new();
+        let mut sources: BTreeMap<DatasetId, &PathBuf> = BTreeMap::new();
+        for path in paths {
+            let mut catalog = Self::read(path)?;
+            if catalog.datasets.is_empty() {
+                return Err(CatalogError::Empty { path: path.clone(), reason: catalog.empty_reason(path) });
+            }
+            for dataset in &mut catalog.datasets {
+                let id = DatasetId::new(format!("{id_prefix}{}", dataset.metadata.id))?;
+                if let Some(first) = sources.insert(id.clone(), path) {
+                    return Err(CatalogError::SharedId { id, first: first.clone(), second: path.clone() });
+                }
+                dataset.metadata.id = id;
+            }
+            catalogs.push(catalog);
+        }
+        Ok(catalogs)
+    }
+
+    /// Returns the reason why a source contains no dataset.
+    fn empty_reason(&self, path: &Path) -> String {
+        match (self.problems.as_slice(), self.is_truncated) {
+            ([first, ..], _) => first.chars().take(200).collect(),
+            ([], true) => "the file is truncated".to_owned(),
+            ([], false) if path.is_dir() => "the folder holds neither a catalogue nor an RDF file".to_owned(),
+            ([], false) => "it describes no dataset".to_owned(),
+        }
     }
 
     /// Reads a downloaded catalogue. `address` is the base of relative IRIs and of local paths.

@@ -3,7 +3,7 @@
 use super::card::read_card;
 use super::duplicates::references;
 use super::indexed_catalog::IndexedCatalog;
-use super::{Card, DatasetReference, DuplicateMode, EngineError, FacetCounts, Filter};
+use super::{Card, DatasetReference, DuplicateMode, EngineError, FacetCounts, Filter, ResultOrder};
 use lodeseek_snippet::LabelledTriple;
 
 /// A request for a page of a listing.
@@ -21,6 +21,8 @@ pub struct BrowseRequest {
     pub languages: Vec<String>,
     /// The handling of duplicate datasets. Totals and counts always include every duplicate.
     pub duplicates: DuplicateMode,
+    /// The order of the datasets.
+    pub order: ResultOrder,
 }
 
 /// A page of a listing.
@@ -34,8 +36,7 @@ pub struct DatasetListing {
     pub more: bool,
     /// Counts by facet and year, as in a search.
     pub facets: FacetCounts,
-    /// The datasets of the page. The newest by their first year come first, those without a year last; ties are ordered by
-    /// id.
+    /// The datasets of the page, in the requested order; ties are ordered by year, then by id.
     pub datasets: Vec<ListedDataset>,
 }
 
@@ -65,16 +66,22 @@ impl IndexedCatalog {
         let groups = self.duplicate_groups_for(request.duplicates)?;
         let end = request.skip.saturating_add(request.depth);
         // One dataset beyond the page shows if there are more. Grouping removes at most `surplus` datasets.
-        let depth = if request.depth == 0 { 0 } else { end.saturating_add(groups.surplus).saturating_add(1) };
+        let is_by_year = matches!(request.order, ResultOrder::Relevance | ResultOrder::Newest);
+        let depth = match request.depth {
+            0 => 0,
+            _ if is_by_year => end.saturating_add(groups.surplus).saturating_add(1),
+            _ => usize::MAX,
+        };
         let (newest, total) = snapshot.newest(filtered.as_ref(), depth, |address| facet_counter.add(address));
-        let mut is_first = groups.first_of_group();
-        let mut ids = Vec::new();
+        let mut ids = Vec::with_capacity(newest.len());
         for address in newest {
-            let id = snapshot.id(address)?;
-            if is_first(&id) {
-                ids.push(id);
-            }
+            ids.push(snapshot.id(address)?);
         }
+        if !is_by_year {
+            self.sort(&mut ids, request.order, &snapshot, |id| id)?;
+        }
+        let mut is_first = groups.first_of_group();
+        ids.retain(|id| is_first(id));
         let mut datasets = Vec::new();
         for (position, id) in ids.iter().enumerate().skip(request.skip).take(request.depth) {
             let Some(card) = read_card(&snapshot, id)? else { continue };

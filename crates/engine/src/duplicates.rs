@@ -91,13 +91,20 @@ pub(super) fn references<'i>(
     Ok(references)
 }
 
-fn path(home: &Path) -> PathBuf {
+pub(super) fn path(home: &Path) -> PathBuf {
     home.join("duplicates.json")
 }
 
 fn failed(home: &Path) -> impl FnOnce(io::Error) -> EngineError {
     let path = path(home);
     move |cause| EngineError::Duplicates { path, cause }
+}
+
+/// Reads the file of duplicates, if there is one, and discards its content.
+pub(super) fn check(home: &Path) -> Result<(), EngineError> {
+    let Some(text) = store::read_checked(&path(home))? else { return Ok(()) };
+    serde_json::from_slice::<Duplicates>(&text).map_err(io::Error::other).map_err(failed(home))?;
+    Ok(())
 }
 
 /// Finds the duplicates among all datasets of a store and writes them to the home, replacing the file atomically.
@@ -109,10 +116,10 @@ pub(super) fn update(store: &Store, entries: &[Entry]) -> Result<(), EngineError
         candidates.push(Candidate::new(&entry.dataset, content));
     }
     let text = serde_json::to_vec(&Duplicates::find(&candidates)).map_err(io::Error::other).map_err(failed(home))?;
-    if fs::read(path(home)).is_ok_and(|current| current == text) {
+    if store::read_checked(&path(home)).is_ok_and(|current| current.as_deref() == Some(&text)) {
         return Ok(());
     }
-    Ok(store::write_whole(&path(home), &text)?)
+    Ok(store::write_checked(&path(home), &text)?)
 }
 
 fn content(store: &Store, entry: &Entry) -> Result<Content, EngineError> {
@@ -189,7 +196,7 @@ impl DuplicateCache {
         {
             return Ok(Arc::clone(groups));
         }
-        let text = fs::read(path(home)).map_err(failed(home))?;
+        let text = store::read_checked(&path(home))?.unwrap_or_default();
         let duplicates = serde_json::from_slice(&text).map_err(io::Error::other).map_err(failed(home))?;
         let groups = Arc::new(DuplicateGroups::new(duplicates));
         *cached = Some((modified, Arc::clone(&groups)));

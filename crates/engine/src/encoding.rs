@@ -4,7 +4,8 @@ use super::{EngineError, index_folder, vectors_folder};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::document::CompactDocument;
 use lodeseek_index::vectors::{
-    self, Description, Precision, Rows, StoredVectors, Vectors, VectorsSnapshot, VectorsWriter, model_folder,
+    self, Description, Precision, Rows, StoredVectors, Vectors, VectorsError, VectorsSnapshot, VectorsWriter,
+    model_folder,
 };
 use lodeseek_index::{Index, Snapshot};
 use lodeseek_rerank::{Encoder, Granularity, Matrix, Passage, Similarity, dpr};
@@ -136,14 +137,8 @@ impl<'e> EncodingJob<'e> {
         snapshot: &Snapshot,
     ) -> Result<Self, EngineError> {
         let started = Instant::now();
-        let description = Description {
-            model: encoder.name().to_owned(),
-            fingerprint: encoder.fingerprint().to_owned(),
-            columns: encoder.dimension(),
-            precision: options.precision,
-        };
         let folder = model_folder(&vectors_folder(home), encoder.fingerprint());
-        let mut writer = VectorsWriter::open(&folder, description)?;
+        let mut writer = VectorsWriter::open(&folder, description(encoder, &options))?;
         let mut report = EncodingReport { model: encoder.name().to_owned(), ..EncodingReport::default() };
         report.removed = remove_unindexed(&mut writer, ids);
         let pending = pending(ids, snapshot, &writer, &mut report)?;
@@ -191,6 +186,31 @@ impl<'e> EncodingJob<'e> {
         self.writer.finish()?;
         self.report.time += started.elapsed();
         Ok(self.report)
+    }
+}
+
+/// Returns true if a home has vectors of an encoder, also if none are up to date.
+pub fn has_vectors(home: &Path, encoder: &dyn Encoder) -> Result<bool, EngineError> {
+    let folder = model_folder(&vectors_folder(home), encoder.fingerprint());
+    match Vectors::open(&folder, encoder.fingerprint()) {
+        Ok(_) => Ok(true),
+        Err(VectorsError::Missing(_)) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Creates vectors of an encoder without any dataset, for a home that is filled later.
+pub fn create_vectors(home: &Path, encoder: &dyn Encoder, options: &EncodingOptions) -> Result<(), EngineError> {
+    let folder = model_folder(&vectors_folder(home), encoder.fingerprint());
+    Ok(VectorsWriter::open(&folder, description(encoder, options))?.finish()?)
+}
+
+fn description(encoder: &dyn Encoder, options: &EncodingOptions) -> Description {
+    Description {
+        model: encoder.name().to_owned(),
+        fingerprint: encoder.fingerprint().to_owned(),
+        columns: encoder.dimension(),
+        precision: options.precision,
     }
 }
 

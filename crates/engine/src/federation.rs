@@ -183,6 +183,10 @@ impl Services for Federation {
         if self.search.is_ok() && self.is_search(service) { SearchService::needs(pattern) } else { Vec::new() }
     }
 
+    fn is_bounded(&self, service: &NamedNode, pattern: &GraphPattern) -> bool {
+        self.is_search(service) && SearchService::is_bounded(pattern)
+    }
+
     fn of_property(&self, property: &NamedNode) -> Option<NamedNode> {
         SearchService::has_property(property).then(|| NamedNode::new_unchecked(search::SERVICE))
     }

@@ -2,6 +2,7 @@
 
 use super::card::read_card;
 use super::duplicates::{DuplicateCache, DuplicateGroups, references};
+use super::order::OrderKeyCache;
 use super::{
     AnalysisKind, Card, DatasetReference, DuplicateMode, EngineError, NumericFacts, RelatedDatasets, RelatedEdition,
     encoding, index_folder,
@@ -24,6 +25,7 @@ pub struct IndexedCatalog {
     home: PathBuf,
     index: Index,
     duplicates: DuplicateCache,
+    pub(super) order_keys: OrderKeyCache,
 }
 
 impl IndexedCatalog {
@@ -33,7 +35,12 @@ impl IndexedCatalog {
             IndexError::Missing(_) if !store::is_home(home) => StoreError::NoHome { home: home.to_owned() }.into(),
             other => EngineError::from(other),
         })?;
-        Ok(Self { home: home.to_owned(), index, duplicates: DuplicateCache::default() })
+        Ok(Self {
+            home: home.to_owned(),
+            index,
+            duplicates: DuplicateCache::default(),
+            order_keys: OrderKeyCache::default(),
+        })
     }
 
     pub(super) fn home(&self) -> &Path {

@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+mod backup;
 mod browse;
 mod card;
+mod collection;
 mod content;
 mod dataset_triples;
 mod dense;
@@ -13,6 +15,8 @@ mod features;
 mod federation;
 mod indexed_catalog;
 mod indexer;
+mod integrity;
+mod order;
 mod quality;
 mod quality_json;
 mod ranker;
@@ -30,18 +34,28 @@ mod texts;
 mod tuning;
 mod update;
 
+pub use backup::{BackupError, BackupReport, RestoreReport, backup, restore};
 pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};
+pub use collection::{
+    CollectionDataset, CollectionStatus, IndexState, IndexStatus, VectorStatus, collection_status, list_datasets,
+    remove_datasets, similar_ids,
+};
 pub use content::Content;
 pub use dataset_triples::dataset_triples;
 pub use dense::{DenseMatch, PartKind, PartShare};
 pub use duplicates::{DatasetReference, DuplicateMode, MAX_DUPLICATES_SHOWN, RelatedDatasets, RelatedEdition};
-pub use encoding::{EncodingOptions, EncodingProgress, EncodingReport, encode, encode_all, list_vectors, passages};
+pub use encoding::{
+    EncodingOptions, EncodingProgress, EncodingReport, create_vectors, encode, encode_all, has_vectors, list_vectors,
+    passages,
+};
 pub use evidence::Evidence;
 pub use facts::{facet_label, facet_value};
 pub use federation::Federation;
 pub use indexed_catalog::IndexedCatalog;
 pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
+pub use integrity::{IntegrityReport, RepairReport, has_unusable_index, repair, verify, verify_open};
+pub use order::{ParseOrderError, ResultOrder};
 pub use quality::{assess_catalog, assess_dataset, distribution_addresses};
 pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};
 pub use rerank::{
@@ -100,6 +114,17 @@ pub enum EngineError {
     #[error("{path}: {cause}")]
     Duplicates {
         /// The file.
+        path: PathBuf,
+        /// The cause.
+        cause: io::Error,
+    },
+    /// A backup or restoration failed.
+    #[error(transparent)]
+    Backup(#[from] BackupError),
+    /// A file or folder of the home cannot be read or written.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The file or folder.
         path: PathBuf,
         /// The cause.
         cause: io::Error,

@@ -131,6 +131,24 @@ impl SearchService {
         needed
     }
 
+    /// Returns true if a pattern is one search without snippets on demand, and asks for each property of the hits at most once. It
+    /// then has at most a thousand solutions.
+    #[must_use]
+    pub fn is_bounded(pattern: &GraphPattern) -> bool {
+        let GraphPattern::Bgp { patterns } = pattern else { return false };
+        let mut properties = Vec::new();
+        for triple in patterns {
+            let NamedNodePattern::NamedNode(property) = &triple.predicate else { return false };
+            let is_constant = parameter_of(triple).is_none() || !matches!(triple.object, TermPattern::Variable(_));
+            let is_known = properties.contains(&property) || property.as_str() == search::SNIPPET_METHOD;
+            if is_known || !is_constant || triple.subject != patterns[0].subject {
+                return false;
+            }
+            properties.push(property);
+        }
+        !properties.is_empty()
+    }
+
     /// Evaluates a call: one search for each distinct combination of parameter values.
     ///
     /// # Errors

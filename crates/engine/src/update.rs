@@ -12,7 +12,8 @@
 //! therefore stays until [`Updater::clear_replaced`]: call it when no earlier search is running.
 
 use super::{Card, EngineError, IndexOptions, IndexReport, Indexer, Searcher, duplicates};
-use lodeseek_catalog::{Catalog, DatasetId};
+use lodeseek_catalog::{Catalog, Dataset, DatasetId};
+use lodeseek_rdf::TripleGraph;
 use lodeseek_store::{DatasetOutcome, LoadOptions, LoadReport, Loader, Replaced, Store};
 use serde::Serialize;
 
@@ -42,6 +43,16 @@ impl<'s> Updater<'s> {
     /// Loads a catalogue, indexes those of its datasets that changed, and removes others from the index.
     pub fn run(&self, catalog: Catalog, removed: &[DatasetId]) -> Result<UpdateReport, EngineError> {
         let load = Loader::new(self.store).with_options(self.load.clone()).load(catalog, &|_| ())?;
+        self.index_changed(load, removed)
+    }
+
+    /// Loads datasets with content that is in memory, and indexes those that changed.
+    pub fn run_graphs(&self, datasets: Vec<(Dataset, TripleGraph)>) -> Result<UpdateReport, EngineError> {
+        let load = Loader::new(self.store).with_options(self.load.clone()).load_graphs(datasets, &|_| ())?;
+        self.index_changed(load, &[])
+    }
+
+    fn index_changed(&self, load: LoadReport, removed: &[DatasetId]) -> Result<UpdateReport, EngineError> {
         let changed: Vec<DatasetId> = load
             .datasets
             .iter()
@@ -54,6 +65,34 @@ impl<'s> Updater<'s> {
             Indexer::new(self.store, self.index).update(&changed, removed)?
         };
         Ok(UpdateReport { load, index })
+    }
+
+    /// Makes a change of some datasets, as a whole or not at all: if it fails, the store is restored, and the index follows it.
+    pub fn all_or_nothing<T>(
+        &self,
+        ids: &[DatasetId],
+        change: impl FnOnce(&Self) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let before = self.store.undo(ids)?;
+        let failure = match change(self) {
+            Ok(done) => return Ok(done),
+            Err(failure) => failure,
+        };
+        self.store.restore(&before)?;
+        // The index usually still has the state before. If its failure came after its commit, it is committed again.
+        if let Err(error) = self.index_as_stored(ids) {
+            tracing::warn!(%error, "the index could not be restored after a failed change; the next start restores it");
+        }
+        Err(failure)
+    }
+
+    fn index_as_stored(&self, ids: &[DatasetId]) -> Result<(), EngineError> {
+        let present = self.store.ids()?;
+        let is_present = |id: &&DatasetId| present.binary_search(id).is_ok();
+        let (present, absent): (Vec<&DatasetId>, Vec<&DatasetId>) = ids.iter().partition(is_present);
+        let owned = |ids: Vec<&DatasetId>| ids.into_iter().cloned().collect::<Vec<_>>();
+        Indexer::new(self.store, self.index).update(&owned(present), &owned(absent))?;
+        Ok(())
     }
 
     /// Completes an interrupted update: indexes every dataset whose version in the index differs from the store's. Returns

@@ -277,7 +277,9 @@ impl Gain {
 
     /// Returns the sum of the gains by rank, each divided by log2(rank + 1).
     fn discounted(self, grades: impl Iterator<Item = i32>) -> f64 {
-        grades.enumerate().map(|(place, grade)| self.value(grade) / ((place + 2) as f64).log2()).sum()
+        let gains = grades.enumerate().map(|(place, grade)| self.value(grade) / ((place + 2) as f64).log2());
+        // The sum of no numbers is -0.0 in Rust.
+        gains.sum::<f64>() + 0.0
     }
 }
 

@@ -5,6 +5,7 @@
 use super::EvalError;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -67,14 +68,18 @@ pub fn digest(path: &Path) -> Result<String, EvalError> {
         return Ok(hexadecimal(&fs::read(path).map_err(failed)?));
     }
     let entries = fs::read_dir(path).map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    let mut names: Vec<String> = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.retain(|name| !name.starts_with('.'));
-    names.sort_unstable();
-    let mut listing = String::new();
+    // Names are bytes: a file whose name is not UTF-8 belongs to the listing too.
+    let mut names: Vec<OsString> = entries.iter().map(fs::DirEntry::file_name).collect();
+    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
+    names.sort_unstable_by(|a, b| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
+    let mut listing = Vec::new();
     for name in names.iter().filter(|name| path.join(name).is_file()) {
-        listing.push_str(&format!("{}  {name}\n", digest(&path.join(name))?));
+        listing.extend_from_slice(digest(&path.join(name))?.as_bytes());
+        listing.extend_from_slice(b"  ");
+        listing.extend_from_slice(name.as_encoded_bytes());
+        listing.push(b'\n');
     }
-    Ok(hexadecimal(listing.as_bytes()))
+    Ok(hexadecimal(&listing))
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -94,5 +99,16 @@ mod tests {
         assert!(abc.starts_with("ba7816bf") && empty.starts_with("e3b0c442"));
         assert_eq!(digest(folder.path()).expect("read"), hexadecimal(format!("{abc}  a\n{empty}  b\n").as_bytes()));
         assert!(digest(&folder.path().join("c")).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_that_is_not_utf_8_is_listed() {
+        use std::os::unix::ffi::OsStringExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let name = OsString::from_vec(b"caf\xe9".to_vec());
+        fs::write(folder.path().join(&name), "abc").expect("written");
+        let listing = [hexadecimal(b"abc").as_bytes(), b"  caf\xe9\n"].concat();
+        assert_eq!(digest(folder.path()).expect("read"), hexadecimal(&listing));
     }
 }

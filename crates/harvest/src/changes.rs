@@ -307,13 +307,16 @@ impl Run<'_, '_> {
             source.fail(name, "the cached copy is missing");
             return Ok(());
         };
-        match Catalog::read_packages(&self.fetcher.state.path(&file.file), &file.address, is_current) {
-            Ok(catalog) => self.process(source, catalog),
-            Err(error) => {
-                source.fail(name, error);
-                Ok(())
-            }
+        let path = self.fetcher.state.path(&file.file);
+        let read = self.fetcher.state.quarantine.guard(&format!("<{name}>"), &file.sha256, BTreeSet::new(), || {
+            Catalog::read_packages(&path, &file.address, is_current)
+        });
+        match read? {
+            Ok(Ok(catalog)) => self.process(source, catalog)?,
+            Ok(Err(error)) => source.fail(name, error),
+            Err(reason) => source.fail(name, reason),
         }
+        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@ use super::pages::root_of;
 use super::state::PortalRecord;
 use super::{HarvestError, Run, Source};
 use form_urlencoded::Serializer;
-use lodeseek_catalog::{Catalog, Dialect};
+use lodeseek_catalog::Dialect;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -298,7 +298,14 @@ impl Run<'_, '_> {
         address: &str,
         fetched: &FetchedFile,
     ) -> Result<bool, HarvestError> {
-        match Catalog::read_download(&fetched.path, &fetched.file.address, fetched.file.media_type.as_deref()) {
+        let read = match self.read_catalog(address, fetched)? {
+            Ok(read) => read,
+            Err(reason) => {
+                source.fail(address, reason);
+                return Ok(false);
+            }
+        };
+        match read {
             Ok(catalog) if catalog.dialect == Dialect::Ckan => {
                 self.process(source, catalog)?;
                 return Ok(true);

@@ -92,6 +92,10 @@ impl Run<'_, '_> {
     }
 
     fn enqueue(&mut self, source: &mut Source, dataset: Dataset, record: DatasetRecord) -> Result<(), HarvestError> {
+        let is_suspect = self.fetcher.state.quarantine.is_suspect(dataset.metadata.id.as_str());
+        if is_suspect {
+            self.flush(source)?;
+        }
         let copies = dataset.distributions.iter().filter_map(|distribution| match &distribution.copy {
             Some(LocalCopy::File(path)) => path.metadata().ok(),
             _ => None,
@@ -99,8 +103,9 @@ impl Run<'_, '_> {
         self.pending.bytes += copies.map(|metadata| metadata.len()).sum::<u64>();
         self.pending.records.insert(dataset.metadata.id.clone(), record);
         self.pending.datasets.push(dataset);
-        let is_full =
-            self.pending.datasets.len() >= self.harvester.options.batch_size || self.pending.bytes >= BATCH_BYTES;
+        let is_full = is_suspect
+            || self.pending.datasets.len() >= self.harvester.options.batch_size
+            || self.pending.bytes >= BATCH_BYTES;
         if is_full { self.flush(source) } else { Ok(()) }
     }
 
@@ -118,8 +123,23 @@ impl Run<'_, '_> {
             self.fetcher.state.set_dataset(id.clone(), DatasetRecord { fingerprint: String::new(), ..record.clone() });
         }
         self.fetcher.state.save()?;
+        let ids: BTreeSet<String> = records.keys().map(ToString::to_string).collect();
+        let what = match ids.first() {
+            Some(only) if ids.len() == 1 => format!("dataset {only}"),
+            _ => format!("{} datasets", ids.len()),
+        };
+        let fingerprints: Vec<&str> = records.values().map(|record| record.fingerprint.as_str()).collect();
+        let content = hash_of_text(&fingerprints.join("\n"));
         let batch = Batch { source: source.address.clone(), folder: source.folder.clone(), datasets };
-        for (id, outcome) in self.sink.store(batch).map_err(HarvestError::Store)? {
+        let sink = &mut *self.sink;
+        let stored = match self.fetcher.state.quarantine.guard(&what, &content, ids, || sink.store(batch))? {
+            Ok(stored) => stored.map_err(HarvestError::Store)?,
+            Err(reason) => {
+                source.fail(&what, reason);
+                return Ok(());
+            }
+        };
+        for (id, outcome) in stored {
             let Some(record) = records.remove(&id) else { continue };
             let was_known = before.contains(&id);
             match outcome {

@@ -8,19 +8,21 @@ mod downloads;
 mod error;
 mod fetch;
 mod pages;
+mod quarantine;
 mod report;
 mod robots;
 mod state;
 
 pub use error::HarvestError;
 pub use report::{Failure, HarvestReport, SourceReport};
+pub use state::forget_datasets;
 
 use error::FetchError;
 
 use datasets::PendingDatasets;
 use fetch::Fetcher;
 use lodeseek_catalog::{Dataset, DatasetId};
-use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, PrefixError};
+use lodeseek_net::egress::{Cancellation, Egress, EgressFault, EgressPolicy, PrefixError};
 use serde::Serialize;
 use state::State;
 use std::collections::BTreeSet;
@@ -321,7 +323,7 @@ impl Run<'_, '_> {
         self.stopped |= error.is_fatal();
         match error {
             FetchError::Disk(error) => Err(error),
-            error => Ok(error.to_string()),
+            error => Ok(with_remedy(&error)),
         }
     }
 
@@ -329,6 +331,23 @@ impl Run<'_, '_> {
         let pages = self.report.sources.iter().map(|source| source.pages).sum();
         let datasets = self.seen.len() as u64;
         (self.on_progress)(HarvestProgress { pages, datasets, spent: self.fetcher.spent });
+    }
+}
+
+/// Returns the message of an error, and what an operator can do about a request that the policy blocks.
+fn with_remedy(error: &FetchError) -> String {
+    let FetchError::Egress(egress) = error else { return error.to_string() };
+    match egress.fault {
+        EgressFault::Address => format!(
+            "<{}>: the host is in a network that is not public; allow it with --allow-private-network, for example \
+             127.0.0.0/8 for this machine",
+            egress.iri
+        ),
+        EgressFault::Unresolved => format!("<{}>: the host name has no address; check its spelling", egress.iri),
+        EgressFault::NotListed => {
+            format!("{error}; allow the host with --host, or all public hosts with --other-hosts any-public")
+        }
+        _ => error.to_string(),
     }
 }
 

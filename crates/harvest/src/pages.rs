@@ -4,7 +4,7 @@ use super::fetch::{FetchedFile, Purpose, origin_of};
 use super::{HarvestError, Run, Source, ckan};
 use lodeseek_catalog::{Catalog, CatalogError, Dialect};
 use oxiri::Iri;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::path::Path;
 
@@ -123,13 +123,29 @@ impl Run<'_, '_> {
         if source.report.pages == 1 {
             source.contents.insert(fetched.file.sha256.clone());
         }
-        Ok(match Catalog::read_download(&fetched.path, &fetched.file.address, fetched.file.media_type.as_deref()) {
+        let read = match self.read_catalog(address, &fetched)? {
+            Ok(read) => read,
+            Err(reason) => return Ok(Page::Missing(reason)),
+        };
+        Ok(match read {
             Ok(catalog) => Page::Catalog(Box::new(catalog), fetched),
             Err(CatalogError::NoDataset { .. }) => {
                 let alternates = alternates(&fetched.path, &fetched.file.address)?;
                 Page::Other(alternates, format!("<{address}>: a page without a description of a dataset"))
             }
             Err(error) => Page::Other(Vec::new(), format!("<{address}>: {}", reason(&error))),
+        })
+    }
+
+    /// Parses a page. The outer error is the reason why it is not read: it ended the process before.
+    pub(super) fn read_catalog(
+        &mut self,
+        address: &str,
+        fetched: &FetchedFile,
+    ) -> Result<Result<Result<Catalog, CatalogError>, String>, HarvestError> {
+        let FetchedFile { path, file, .. } = fetched;
+        self.fetcher.state.quarantine.guard(&format!("<{address}>"), &file.sha256, BTreeSet::new(), || {
+            Catalog::read_download(path, &file.address, file.media_type.as_deref())
         })
     }
 }

@@ -15,7 +15,8 @@ const MAX_BYTES: u64 = 500 << 10;
 pub(super) enum RobotsRules {
     /// The host has no rules: its `robots.txt` is unavailable (status 4xx, RFC 9309 section 2.3.1.3) or cannot be parsed.
     AllowAll,
-    /// The rules are unreachable (status 5xx, connection error). Every access is disallowed (RFC 9309 section 2.3.1.4).
+    /// The rules are unreachable (status 429 or 5xx, connection error). Every access is disallowed (RFC 9309 section
+    /// 2.3.1.4). Status 429 is the response of a busy host, not of one without rules.
     Unreachable,
     /// Rules of a `robots.txt`.
     Robot(Box<Robot>),
@@ -50,7 +51,7 @@ impl Fetcher<'_> {
         let response = match self.with_retries(&address, |fetcher| fetcher.send(&address, |request| request)) {
             Ok(response) => response,
             // Only a status of the host means that there are no rules. A request blocked by the egress policy does not.
-            Err(FetchError::Status { status: 400..=499, .. }) => return Ok(RobotsRules::AllowAll),
+            Err(FetchError::Status { status: 400..=428 | 430..=499, .. }) => return Ok(RobotsRules::AllowAll),
             Err(error) if error.is_fatal() => return Err(error),
             Err(_) => return Ok(RobotsRules::Unreachable),
         };

@@ -4,6 +4,7 @@
 //! harvest/<name>/state.json   all cached files with their response headers; all datasets with their fingerprints;
 //!                             all completely read CKAN portals with the pages that contain their packages
 //! harvest/<name>/lock         lock file of the running harvest
+//! harvest/<name>/reading.json, harvest/<name>/quarantine.json   see [`quarantine`](super::quarantine)
 //! harvest/<name>/files/       files named by hashes of address and content; *.part are incomplete downloads
 //! ```
 //!
@@ -11,6 +12,7 @@
 //! consistent whenever the process ends. The next harvest removes files that the state does not reference.
 
 use super::HarvestError;
+use super::quarantine::Quarantine;
 use lodeseek_catalog::DatasetId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -90,6 +92,7 @@ pub(super) struct State {
     /// Addresses used in this run.
     touched: BTreeSet<String>,
     last_save: Instant,
+    pub(super) quarantine: Quarantine,
     _lock: File,
 }
 
@@ -107,7 +110,8 @@ impl State {
         let ids = saved.datasets.iter().map(|(id, record)| (record.key.clone(), id.clone())).collect();
         let others = ids_of_others(harvests, name)?;
         let (touched, last_save) = (BTreeSet::new(), Instant::now());
-        Ok(Self { folder, saved, ids, others, touched, last_save, _lock: lock })
+        let quarantine = Quarantine::open(&folder)?;
+        Ok(Self { folder, saved, ids, others, touched, last_save, quarantine, _lock: lock })
     }
 
     pub(super) fn path(&self, file: &str) -> PathBuf {
@@ -216,6 +220,38 @@ impl State {
         }
         Ok(())
     }
+}
+
+/// Makes the next harvests store some datasets again, although their sources may not have changed. `harvests` is the folder
+/// of all harvests, which may be missing. Returns the number of datasets found in their states.
+///
+/// # Errors
+/// If a harvest is running, or a state cannot be read or written.
+pub fn forget_datasets(harvests: &Path, ids: &BTreeSet<DatasetId>) -> Result<usize, HarvestError> {
+    let mut found = 0;
+    if ids.is_empty() || !harvests.exists() {
+        return Ok(found);
+    }
+    for entry in fs::read_dir(harvests).map_err(HarvestError::io(harvests))? {
+        let entry = entry.map_err(HarvestError::io(harvests))?;
+        if !entry.path().join("state.json").exists() {
+            continue;
+        }
+        let mut state = State::open(harvests, &entry.file_name().to_string_lossy())?;
+        let before = found;
+        for (id, record) in &mut state.saved.datasets {
+            if ids.contains(id) {
+                record.fingerprint.clear();
+                found += 1;
+            }
+        }
+        if found > before {
+            // An incremental harvest would not list unchanged datasets.
+            state.saved.portals.clear();
+            state.save()?;
+        }
+    }
+    Ok(found)
 }
 
 fn lock(path: &Path, name: &str) -> Result<File, HarvestError> {

@@ -4,8 +4,10 @@
 //! so it always describes the indexed documents. A separate file could be inconsistent with them. A different schema,
 //! such as another tokenizer name, would require another folder, and no search would be possible until it is complete.
 
+use super::verified_directory::VerifiedDirectory;
 use super::{AnalysisKind, IndexError};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 #[derive(Serialize, Deserialize)]
 struct CommitMetadata {
@@ -24,6 +26,13 @@ pub(super) fn analysis_of(index: &tantivy::Index) -> Result<AnalysisKind, IndexE
     Ok(metadata.analysis)
 }
 
+/// Returns the analysis recorded in the index in a folder. `None` if there is no readable index.
+#[must_use]
+pub fn recorded_analysis(folder: &Path) -> Option<AnalysisKind> {
+    let directory = VerifiedDirectory::open(folder).ok()?;
+    analysis_of(&tantivy::Index::open(directory).ok()?).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{AnalyzedQuery, Index, IndexDocument, IndexWriter};
@@ -32,7 +41,6 @@ mod tests {
     use crate::document::{Field, FieldedDocument};
     use lodeseek_catalog::{DatasetId, Metadata, Text};
     use lodeseek_rdf::TripleGraphBuilder;
-    use std::path::Path;
 
     fn write(folder: &Path, analysis: Option<AnalysisKind>) -> String {
         let mut writer = IndexWriter::open(folder).expect("opened");
@@ -79,7 +87,9 @@ mod tests {
         write(folder.path(), None);
         let meta = folder.path().join("meta.json");
         let text = std::fs::read_to_string(&meta).expect("read").replace("acordar", "klingon");
-        std::fs::write(&meta, text).expect("written");
+        // Early versions wrote no checksum; with one, the change is damage.
+        let members = text.split(",\"lodeseek_checksum\"").next().expect("members");
+        std::fs::write(&meta, format!("{members}}}")).expect("written");
         assert!(matches!(Index::open(folder.path()), Err(IndexError::OtherAnalysis(_))));
     }
 }

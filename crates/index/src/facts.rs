@@ -160,6 +160,8 @@ pub struct Facts {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
+    /// First year. Datasets of an earlier year are excluded; those of unknown year are included.
+    pub since: Option<i32>,
     /// Last year. Datasets of a later year are excluded; those of unknown year are included.
     pub until: Option<i32>,
     /// Selected facet values.
@@ -170,7 +172,7 @@ impl Filter {
     /// Creates a filter that excludes datasets later than `year`.
     #[must_use]
     pub fn until(year: i32) -> Self {
-        Self { until: Some(year), values: Vec::new() }
+        Self { until: Some(year), ..Self::default() }
     }
 
     /// Adds a facet value, unless the filter contains it.
@@ -201,7 +203,7 @@ impl Filter {
     /// Returns true if the filter has no condition.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.until.is_none() && self.values.is_empty()
+        self.since.is_none() && self.until.is_none() && self.values.is_empty()
     }
 
     /// Returns the selected values of a facet.

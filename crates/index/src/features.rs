@@ -5,7 +5,7 @@
 
 use super::{DocumentAddress, IndexError, Snapshot};
 use lodeseek_ranking::DatasetId;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, DocSet, SegmentReader, TERMINATED, TantivyDocument, Term};
 
@@ -13,7 +13,7 @@ use tantivy::{DocAddress, DocSet, SegmentReader, TERMINATED, TantivyDocument, Te
 const LONGEST: usize = 1000;
 
 /// Role of an IRI in a dataset.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FeatureKind {
     /// Class of its entities.
@@ -47,7 +47,7 @@ impl FeatureKind {
 }
 
 /// Feature of a dataset.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Feature {
     /// Role of the IRI.
     pub kind: FeatureKind,
@@ -90,7 +90,7 @@ impl Snapshot {
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             let inverted = reader.inverted_index(self.fields.features)?;
             if let Some(postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? {
-                living(reader, segment, postings, &mut documents);
+                living(reader, segment, postings, &mut documents)?;
             }
         }
         Ok(documents)
@@ -108,7 +108,7 @@ impl Snapshot {
                     1 => {
                         let postings = inverted.read_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)?;
                         let mut documents = Vec::new();
-                        living(reader, segment, postings, &mut documents);
+                        living(reader, segment, postings, &mut documents)?;
                         documents
                     }
                     _ => self.with_feature(&feature)?,
@@ -157,15 +157,25 @@ impl Snapshot {
     }
 }
 
-/// Collects the live documents of postings.
-fn living(reader: &SegmentReader, segment: usize, mut postings: impl DocSet, documents: &mut Vec<DocumentAddress>) {
+/// Collects the live documents of postings. Damaged postings may name documents that do not exist.
+fn living(
+    reader: &SegmentReader,
+    segment: usize,
+    mut postings: impl DocSet,
+    documents: &mut Vec<DocumentAddress>,
+) -> Result<(), IndexError> {
     let alive = reader.alive_bitset();
     while postings.doc() != TERMINATED {
+        if postings.doc() >= reader.max_doc() {
+            let (document, all) = (postings.doc(), reader.max_doc());
+            return Err(IndexError::Damaged(format!("postings contain document {document} of {all}")));
+        }
         if alive.is_none_or(|alive| alive.is_alive(postings.doc())) {
             documents.push(DocumentAddress { segment: segment as u32, document: postings.doc() });
         }
         postings.advance();
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -72,9 +72,10 @@ impl Snapshot {
         }
         let documents = self.segments.iter().map(|columns| columns.order.len());
         let mut failed: Vec<Vec<Conditions>> = documents.map(|count| vec![0; count]).collect();
-        if let Some(until) = filter.until {
+        if filter.since.is_some() || filter.until.is_some() {
+            let years = filter.since.unwrap_or(i32::MIN)..=filter.until.unwrap_or(i32::MAX);
             self.mark_failed(&mut failed, YEAR, |segment, document| {
-                self.segments[segment].year(document).is_none_or(|year| year <= until)
+                self.segments[segment].year(document).is_none_or(|year| years.contains(&year))
             });
         }
         for facet in Facet::ALL.into_iter().filter(|facet| filter.values_of(*facet).next().is_some()) {

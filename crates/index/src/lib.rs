@@ -16,10 +16,11 @@ mod spelling;
 mod statistics;
 mod top_docs;
 pub mod vectors;
-
+mod verified_directory;
 mod writer;
 
 pub use analysis::{Analysis, AnalysisKind, QueryTerm, STOP_WORDS, TermFinder, UnknownAnalysis};
+pub use commit_metadata::recorded_analysis;
 pub use facts::{Facet, Facts, Filter, NumericFacts, ParseFacetError};
 pub use features::{Feature, FeatureKind};
 pub use filter::{FacetCounter, FacetCounts, FacetValues, FilteredDocs, Selection, ValueCount, YearCounts};
@@ -29,6 +30,7 @@ pub use statistics::{
     AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, StatisticsLevel, TermStatistics,
 };
 pub use top_docs::{Clause, DocumentAddress, PostingsSlice, TermScorer, TopDocs, WindowScores};
+pub use verified_directory::{DamagedFile, MAX_VERIFIED_BYTES, link_commit, verify};
 pub use writer::{IndexDocument, IndexWriter};
 
 use crate::document::Field;
@@ -57,15 +59,55 @@ pub enum IndexError {
     /// The index was written with an analysis that this version does not support.
     #[error("the index has an unsupported analysis ({0}); run `lodeseek index --rebuild`")]
     OtherAnalysis(String),
+    /// A file of the index is damaged or missing.
+    #[error("the index is damaged: {0}; run `lodeseek index --rebuild`")]
+    Damaged(String),
     /// Error of tantivy.
     #[error("cannot access the index: {0}")]
-    Tantivy(#[from] tantivy::TantivyError),
+    Tantivy(String),
     /// I/O error.
     #[error("cannot access the index: {0}")]
-    Io(#[from] std::io::Error),
+    Io(std::io::Error),
     /// Unreadable stored data of a dataset.
     #[error("the index contains unreadable data of a dataset: {0}; run `lodeseek index --rebuild`")]
     Card(String),
+}
+
+impl From<tantivy::TantivyError> for IndexError {
+    fn from(error: tantivy::TantivyError) -> Self {
+        use tantivy::TantivyError as Error;
+        use tantivy::directory::error::{LockError, OpenReadError};
+        match &error {
+            Error::OpenReadError(OpenReadError::IoError { io_error, filepath })
+                if matches!(io_error.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof) =>
+            {
+                Self::Damaged(format!("{}: {io_error}", filepath.display()))
+            }
+            Error::OpenReadError(OpenReadError::FileDoesNotExist(path)) => {
+                Self::Damaged(format!("{} is missing", path.display()))
+            }
+            Error::DataCorruption(corruption) => Self::Damaged(first_line(&format!("{corruption:?}"))),
+            Error::IoError(cause) if cause.kind() == std::io::ErrorKind::InvalidData => {
+                Self::Damaged(cause.to_string())
+            }
+            Error::LockFailure(LockError::IoError(cause), _) => Self::Tantivy(format!("no lock: {cause}")),
+            other => Self::Tantivy(first_line(&other.to_string())),
+        }
+    }
+}
+
+impl From<std::io::Error> for IndexError {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::InvalidData => Self::Damaged(error.to_string()),
+            _ => Self::Io(error),
+        }
+    }
+}
+
+/// Returns the first line of a message, at most 300 characters: some messages of tantivy contain whole files.
+fn first_line(message: &str) -> String {
+    message.lines().next().unwrap_or_default().chars().take(300).collect()
 }
 
 /// Index on disk, opened for reading. Follows the commits of writers in other processes.
@@ -100,12 +142,12 @@ impl Index {
     /// # Errors
     ///
     /// [`IndexError::Missing`] if there is no index, [`IndexError::OtherVersion`] or [`IndexError::OtherAnalysis`] if
-    /// another version of the program wrote it.
+    /// another version of the program wrote it, [`IndexError::Damaged`] if the checksum of a file is wrong.
     pub fn open(folder: &Path) -> Result<Self, IndexError> {
         if !folder.join("meta.json").exists() {
             return Err(IndexError::Missing(folder.to_owned()));
         }
-        let index = tantivy::Index::open_in_dir(folder)?;
+        let index = tantivy::Index::open(verified_directory::VerifiedDirectory::open(folder)?)?;
         let fields = Fields::from_schema(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
         commit_metadata::analysis_of(&index)?;
         Ok(Self { reader: index.reader()?, index, fields, cached: Mutex::new(None) })

@@ -1,6 +1,7 @@
 //! Index writer.
 
 use super::schema::{FORMAT, Fields};
+use super::verified_directory::VerifiedDirectory;
 use super::{Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Snapshot, commit_metadata};
 use crate::document::{Field, FieldText, FieldedDocument};
 use lodeseek_ranking::DatasetId;
@@ -107,7 +108,7 @@ impl IndexWriter {
     /// Opens the index in a folder for writing, or creates it.
     pub fn open(folder: &Path) -> Result<Self, IndexError> {
         fs::create_dir_all(folder)?;
-        let directory = tantivy::directory::MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
+        let directory = VerifiedDirectory::open(folder)?;
         let index = tantivy::Index::open_or_create(directory, Fields::schema()).map_err(|error| match error {
             tantivy::TantivyError::SchemaError(_) => IndexError::OtherVersion(folder.to_owned()),
             other => other.into(),

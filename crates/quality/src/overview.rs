@@ -153,6 +153,12 @@ impl Overview {
         (told > 0).then(|| sum(|problem| problem.met) as f64 / told as f64)
     }
 
+    /// Returns the mean share of the points of a dimension in percent, rounded half up: the number that people are shown.
+    #[must_use]
+    pub fn percent_of(&self, dimension: Dimension) -> Option<u32> {
+        self.share_of(dimension).map(percent)
+    }
+
     /// Returns the number of datasets of each band, best band first.
     #[must_use]
     pub fn bands(&self) -> [(Band, usize); 4] {
@@ -189,5 +195,20 @@ impl Overview {
         rows.sort_by(|a, b| (a.score, &a.dataset.id).cmp(&(b.score, &b.dataset.id)));
         rows.truncate(most);
         rows
+    }
+}
+
+/// Returns a share in percent, rounded half up. Formatting with `{:.0}` rounds half to even instead.
+fn percent(share: f64) -> u32 {
+    (100.0 * share).round() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn halves_are_rounded_up() {
+        assert_eq!([0.0, 0.624, 0.725, 0.735, 1.0].map(percent), [0, 62, 73, 74, 100]);
     }
 }

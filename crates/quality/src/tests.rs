@@ -287,6 +287,10 @@ fn the_worst_problems_come_first() {
     assert_eq!((publishers[1].name.as_deref(), publishers[1].datasets), (None, 1));
     assert_eq!(overview.share_of(Dimension::Findability), Some(2.0 / 3.0));
     assert_eq!(overview.share_of(Dimension::Content), None);
+    assert_eq!(
+        (overview.percent_of(Dimension::Findability), overview.percent_of(Dimension::Content)),
+        (Some(67), None)
+    );
 }
 
 proptest! {

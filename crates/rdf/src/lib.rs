@@ -2,6 +2,7 @@
 
 mod canonical;
 pub mod dump;
+mod encoding_repair;
 mod label;
 mod language;
 mod output;
@@ -10,6 +11,7 @@ mod triples;
 pub mod vocab;
 
 pub use canonical::{CanonicalizationError, canonical_fingerprint};
+pub use encoding_repair::repair_encoding;
 pub use label::{LABEL_PROPERTIES, Labels, grouped, local_name, namespace, on_one_line, prefixed, words};
 pub use language::language_name;
 pub use output::{RdfSyntax, WriteError};

@@ -1,4 +1,4 @@
-// Comfort alone: without it a button submits, nothing is suggested, and the year is shown when the form comes back.
+// Optional: without it, a button submits the form and no titles are suggested.
 "use strict";
 
 // Titles while somebody types: the box becomes a combobox with a list (WAI-ARIA Authoring Practices, editable combobox with
@@ -14,7 +14,7 @@ class Suggestions {
     this.list.className = "titles";
     this.list.hidden = true;
     this.list.setAttribute("role", "listbox");
-    this.list.setAttribute("aria-label", "Datasets");
+    this.list.setAttribute("aria-label", box.dataset.suggestions ?? "");
     box.form.append(this.list);
     const attributes = {
       role: "combobox", autocomplete: "off", "aria-autocomplete": "list", "aria-haspopup": "listbox",
@@ -33,7 +33,7 @@ class Suggestions {
     clearTimeout(this.timer);
     this.asked?.abort();
     const typed = this.box.value.trim();
-    if (typed.length < Suggestions.LEAST || typed.includes("\n")) return this.close();
+    if (typed.length < Suggestions.LEAST) return this.close();
     this.timer = setTimeout(() => this.ask(typed), Suggestions.PAUSE);
   }
 
@@ -107,7 +107,7 @@ class Suggestions {
   }
 }
 
-for (const box of document.querySelectorAll("form.search textarea")) {
+for (const box of document.querySelectorAll("form.search input[type=search]")) {
   const suggestions = new Suggestions(box);
   box.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
@@ -120,7 +120,7 @@ for (const box of document.querySelectorAll("form.search textarea")) {
     }
   });
 }
-for (const slider of document.querySelectorAll("form.years input[type=range]")) {
-  const shown = slider.form.querySelector("output");
-  slider.addEventListener("input", () => { shown.value = slider.value; });
-}
+// The drawer of filters on narrow screens closes by Escape.
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && location.hash === "#narrow") location.hash = "#content";
+});

@@ -58,8 +58,11 @@ pub(crate) struct Filters;
 
 impl IntoParams for Filters {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let year = object(Type::Integer).minimum(Some(0)).maximum(Some(9999));
-        let mut parameters = vec![query("before", "Only datasets known in this year.", year)];
+        let year = || object(Type::Integer).minimum(Some(0)).maximum(Some(9999));
+        let mut parameters = vec![
+            query("since", "Only datasets of this year or later, and datasets without a year.", year()),
+            query("before", "Only datasets known in or before this year, and datasets without a year.", year()),
+        ];
         parameters.extend(Facet::ALL.map(facet_parameter));
         parameters
     }

@@ -97,6 +97,7 @@ impl From<SparqlError> for ApiError {
             | SparqlError::Memory(_)
             | SparqlError::Busy(_)
             | SparqlError::SlowLimit(_)
+            | SparqlError::Worker(_)
             | SparqlError::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
             SparqlError::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
             SparqlError::Refused(_) => StatusCode::FORBIDDEN,

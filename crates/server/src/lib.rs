@@ -12,16 +12,16 @@
 //! | `sparql` | SPARQL protocol, service description, VoID, graph store | `SparqlState` |
 //! | `pages` | search page and static files; rendering for the other modules | |
 //! | `portal` | CKAN, DCAT-AP catalogue, feeds, sitemaps, Croissant, citations | `PortalState` |
-//! | `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `entities`, `example_queries`, `proxies` | shared code | |
+//! | `connections`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `workers`, `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `locale`, `entities`, `example_queries` | shared code | |
 //!
 //! # Routes
 //!
 //! | route | response |
 //! |---|---|
-//! | `GET /` | search page; `?q=`, `?page=`, `?model=` and filters; without `q` a list of the datasets that pass the filters |
+//! | `GET /` | search page; `?q=`, `?page=`, `?sort=`, `?model=`, `?lang=` and filters; without `q` a list of the datasets that pass the filters |
 //! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=&facets=` | search results as JSON |
 //! | … `&duplicates=all` | duplicates are separate hits |
-//! | … `&before=&task=&modality=&theme=&class=&keyword=&publisher=&creator=` | filters; all except the year are repeatable |
+//! | … `&since=&before=&task=&modality=&theme=&class=&keyword=&publisher=&creator=` | filters; all except the years are repeatable |
 //! | … `&format=&license=&language=&vocabulary=&source=` | more filters; classes and vocabularies by IRI, or as `foaf:Person`, `foaf` |
 //! | `GET /api/duplicates` | groups of duplicates with reasons, and of editions, as JSON |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
@@ -45,46 +45,66 @@
 //! | `GET /suggest?q=` | titles for a prefix, as OpenSearch suggestions |
 //! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | descriptions for browsers and crawlers |
 //! | `GET /catalog`, `/catalog.ttl` (`.rdf`, `.xml`, `.jsonld`, `.nt`) | all datasets in DCAT-AP, page by page |
-//! | `GET /healthz` | 200 if the index can be read |
+//! | `GET /livez` | 200 while the server runs |
+//! | `GET /readyz`, `/healthz` | 200 if the index can be read |
 //! | `GET /openapi.json`, `/api` | the API as OpenAPI, and as a page |
+//! | `PUT`, `DELETE /api/admin/datasets/{id}`, `POST /api/admin/index` | jobs that change the collection; with a token |
+//! | `GET /api/admin/jobs`, `/api/admin/audit`, `DELETE /api/admin/jobs/{job}` | jobs and the log of changes; with a token |
 //! | `GET /operator`, `/api/operator`, `/metrics` | state of the server: HTML, JSON, Prometheus; for the operator only |
 
+mod access_log;
 mod admin;
 mod api;
 mod cache;
+mod connections;
 mod documentation;
 mod entities;
 mod error;
 mod example_queries;
+mod hosts;
+mod locale;
+mod memory;
 mod negotiation;
 mod openapi;
 mod pages;
 mod parameters;
+mod permits;
 mod portal;
 mod proxies;
+mod public_url;
 mod response_formats;
 mod server;
 mod sparql;
 mod state;
 mod text;
+mod workers;
 
-pub use admin::{Background, HarvestSchedule, Live, Operators, store_outcome};
+#[cfg(unix)]
+pub use admin::socket_path;
+pub use admin::{
+    Background, ChangeWorker, HarvestSchedule, Live, Operators, ScheduledSource, Scope, Token, TokenError, Tokens,
+    store_outcome,
+};
+pub use connections::ConnectionLimits;
 pub use portal::Portal;
 pub use proxies::Proxies;
-pub use server::{ServeError, ServeOptions, on_stop_signal, serve};
+pub use public_url::{InvalidPublicUrl, PublicUrl};
+pub use server::{Reload, ServeError, ServeOptions, on_stop_signal, serve};
 pub use sparql::{Editor, EditorError};
 pub use state::{AppState, SnippetLimits};
+pub use workers::{WorkerOptions, WorkerRole, Workers, run_worker};
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::routing::get;
 use error::ApiError;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
-use tower_http::cors::{Any, CorsLayer};
+use tower_http::cors::{AllowOrigin, Any, CorsLayer};
+use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 
@@ -95,8 +115,13 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
 
 /// Returns the application with all routes.
 pub fn app(state: AppState) -> Router {
-    let cors = CorsLayer::new().allow_origin(Any).allow_methods(Any).allow_headers(Any).expose_headers(Any);
+    let cors = CorsLayer::new()
+        .allow_origin(allowed_origins(&state))
+        .allow_methods(Any)
+        .allow_headers(Any)
+        .expose_headers(Any);
     let admin = state.admin.clone();
+    let proxies = Arc::clone(&state.proxies);
     let routes = Router::new()
         .merge(openapi::router())
         .merge(api::router())
@@ -104,6 +129,8 @@ pub fn app(state: AppState) -> Router {
         .merge(portal::router())
         .merge(sparql::router())
         .route("/healthz", get(health))
+        .route("/livez", get(alive))
+        .route("/readyz", get(ready))
         .fallback(pages::not_found)
         .layer(cors.clone())
         .merge(sparql::protocol_router(&cors))
@@ -120,9 +147,28 @@ pub fn app(state: AppState) -> Router {
         .layer(default_header(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY))
         .layer(default_header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(default_header(header::REFERRER_POLICY, "no-referrer"))
+        .layer(from_fn(hosts::check_host))
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::new())
-        .layer(TraceLayer::new_for_http())
+        .layer(TraceLayer::new_for_http().make_span_with(request_span))
+        .layer(from_fn(move |request: Request, next: Next| access_log::log_access(Arc::clone(&proxies), request, next)))
+        .layer(PropagateRequestIdLayer::x_request_id())
+        .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
+        .layer(from_fn(access_log::check_request_id))
+}
+
+/// Returns the span of a request, whose id all messages about it carry.
+fn request_span(request: &Request) -> tracing::Span {
+    tracing::info_span!("request", id = access_log::request_id(request.headers()))
+}
+
+/// Returns the origins whose pages may read responses. A server that only this machine can reach serves pages of this machine
+/// only: else every web page could read through the browser of a user here.
+fn allowed_origins(state: &AppState) -> AllowOrigin {
+    if state.is_local_only() {
+        return AllowOrigin::predicate(|origin, _| hosts::is_loopback_origin(origin.as_bytes()));
+    }
+    AllowOrigin::from(Any)
 }
 
 /// Sets a header of all responses without it.
@@ -136,6 +182,22 @@ fn default_header(name: HeaderName, value: &'static str) -> SetResponseHeaderLay
 async fn health(State(state): State<AppState>) -> Result<String, ApiError> {
     let datasets = state.work(|state| Ok(state.searcher.catalog().len()?)).await?;
     Ok(format!("ok: {datasets} datasets\n"))
+}
+
+/// `GET /livez`: status 200 while the server answers. A supervisor restarts a server that does not.
+#[utoipa::path(get, path = "/livez", tag = "Server", summary = "Liveness check",
+    responses((status = 200, description = "The server runs.", body = String)))]
+async fn alive() -> &'static str {
+    "ok\n"
+}
+
+/// `GET /readyz`: status 200 if the index can be read, else 503. A load balancer sends no requests meanwhile.
+#[utoipa::path(get, path = "/readyz", tag = "Server", summary = "Readiness check",
+    responses(
+        (status = 200, description = "The server can answer searches.", body = String),
+        (status = 503, description = "The index cannot be read.", body = String)))]
+async fn ready(state: State<AppState>) -> Result<String, ApiError> {
+    health(state).await.map_err(|error| ApiError::with_status(StatusCode::SERVICE_UNAVAILABLE, error.message))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::error::ApiError;
 use axum::http::StatusCode;
-use lodeseek_engine::{DuplicateMode, Facet, Filter, SnippetKind, facet_value};
+use lodeseek_engine::{DuplicateMode, Facet, Filter, ResultOrder, SnippetKind, facet_value};
 use lodeseek_index::sparse::ModelKind;
 
 /// Maximum number of characters of a query.
@@ -13,6 +13,9 @@ pub(crate) const MAX_VALUES: usize = 50;
 /// Maximum number of characters of a value. The index has the same limit.
 pub(crate) const MAX_VALUE_CHARACTERS: usize = 200;
 
+/// Maximum number of characters of a parameter's name in a message.
+const MAX_NAME_CHARACTERS: usize = 50;
+
 /// Query parameters in the order of the request.
 pub(crate) type Pairs = Vec<(String, String)>;
 
@@ -21,10 +24,32 @@ pub(crate) fn pairs(encoded: &[u8]) -> Pairs {
     form_urlencoded::parse(encoded).into_owned().collect()
 }
 
+/// Minimum similarity of a suggested name: above it are misspellings, below it other words.
+const MIN_NAME_SIMILARITY: f64 = 0.6;
+
+/// Returns the error of an unknown parameter, with the most similar of the known names.
+pub(crate) fn unknown_parameter(name: &str, known: &[String]) -> ApiError {
+    let shown: String = name.chars().take(MAX_NAME_CHARACTERS).collect();
+    let similarity = |known: &str| strsim::normalized_damerau_levenshtein(&shown.to_ascii_lowercase(), known);
+    let closest = known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+    let advice = match closest.filter(|closest| similarity(closest) >= MIN_NAME_SIMILARITY) {
+        Some(closest) => format!("did you mean {closest}?"),
+        None => format!("supported parameters: {}", known.join(", ")),
+    };
+    ApiError::bad_request(format!("unknown parameter {shown:?}; {advice}"))
+}
+
 /// Parses the parameter `model`. An empty value, as of an untouched form field, is none.
 pub(crate) fn parse_model(text: Option<&str>) -> Result<Option<ModelKind>, ApiError> {
     let named = text.map(str::trim).filter(|text| !text.is_empty()).map(str::parse);
     named.transpose().map_err(|error| ApiError::bad_request(format!("model: {error}")))
+}
+
+/// Parses the parameter `sort`: `relevance` (default), `newest`, `largest` or `title`.
+pub(crate) fn parse_order(text: Option<&str>) -> Result<ResultOrder, ApiError> {
+    let named = text.map(str::trim).filter(|text| !text.is_empty()).map(str::parse);
+    let order = named.transpose().map_err(|error| ApiError::bad_request(format!("sort: {error}")))?;
+    Ok(order.unwrap_or_default())
 }
 
 /// Parses the parameter `duplicates`: `once` (default) shows equal datasets as one, `all` shows each.
@@ -58,13 +83,15 @@ pub(crate) fn check_query(query: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Parses the filter of a request: `before=2018`, and any number of `task=`, `class=`, `format=` and the other facets.
+/// Parses the filter of a request: `since=2015`, `before=2018`, and any number of `task=`, `class=`, `format=` and the other facets.
 /// Empty values, as of untouched form fields, are ignored.
 pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
     let mut filter = Filter::default();
     for (name, value) in pairs.iter().map(|(name, value)| (name, value.trim())).filter(|(_, value)| !value.is_empty()) {
-        if name == "before" {
-            filter.until = Some(year(value)?);
+        if name == "since" {
+            filter.since = Some(year(name, value)?);
+        } else if name == "before" {
+            filter.until = Some(year(name, value)?);
         } else if let Ok(facet) = name.parse::<Facet>() {
             check(facet, value)?;
             filter = filter.with(facet, facet_value(facet, value));
@@ -75,10 +102,10 @@ pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
     Ok(filter)
 }
 
-fn year(text: &str) -> Result<i32, ApiError> {
+fn year(name: &str, text: &str) -> Result<i32, ApiError> {
     let year = text.parse().ok().filter(|year| (0..=9999).contains(year));
     year.ok_or_else(|| {
-        ApiError::bad_request(format!("before={text:?}: expected a year from 0 to 9999, as in before=2018"))
+        ApiError::bad_request(format!("{name}={text:?}: expected a year from 0 to 9999, as in {name}=2018"))
     })
 }
 
@@ -98,6 +125,11 @@ fn check_number(filter: &Filter) -> Result<(), ApiError> {
 
 /// Returns the parameters that [`filter`] parses to this filter.
 pub(crate) fn filter_parameters(filter: &Filter) -> Vec<(&'static str, String)> {
+    let since = filter.since.map(|year| ("since", year.to_string()));
     let before = filter.until.map(|year| ("before", year.to_string()));
-    before.into_iter().chain(filter.values.iter().map(|(facet, value)| (facet.name(), value.clone()))).collect()
+    since
+        .into_iter()
+        .chain(before)
+        .chain(filter.values.iter().map(|(facet, value)| (facet.name(), value.clone())))
+        .collect()
 }

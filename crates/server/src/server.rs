@@ -1,15 +1,23 @@
 //! The server process: opens a home, listens, runs background tasks, and shuts down gracefully.
 
+#[cfg(unix)]
+use crate::admin::LocalSocket;
 use crate::admin::{Background, Live, Operators, StopSignal};
 use crate::api::Titles;
+use crate::connections::{ConnectionLimits, serve_connections};
+use crate::memory::fit_to_memory;
 use crate::portal::Portal;
 use crate::proxies::Proxies;
+use crate::public_url::PublicUrl;
 use crate::sparql::Editor;
 use crate::state::{AppState, SnippetLimits};
-use lodeseek_engine::{EngineError, IndexOptions, Indexer, Reranker, Searcher, index_folder};
+use crate::workers::{WorkerOptions, Workers};
+use lodeseek_engine::{EngineError, Reranker, Searcher};
 use lodeseek_net::sparql_client::SparqlClient;
 use lodeseek_sparql::SparqlLimits;
 use lodeseek_store::{Access, Store};
+use lodeseek_worker::WorkerError;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -19,18 +27,27 @@ use std::time::Duration;
 /// Time that connections have to end after the stop signal. Then they are closed.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
+/// Time that a running change has to end after the server stopped.
+const CHANGE_GRACE_PERIOD: Duration = Duration::from_secs(30);
+
 /// Options of the server.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// Client of remote endpoints for `SERVICE`. Its egress policy decides which endpoints queries may use.
     pub endpoints: Arc<SparqlClient>,
-    /// Address to listen on.
-    pub bind: SocketAddr,
+    /// Addresses to listen on: the first that is possible.
+    pub bind: Vec<SocketAddr>,
+    /// Address at which clients reach the server. Default: the base of the home; with the default base the address of the server.
+    pub public_url: Option<PublicUrl>,
+    /// Limits of connections.
+    pub connections: ConnectionLimits,
     /// Limits of a SPARQL query.
     pub sparql: SparqlLimits,
+    /// Worker processes for untrusted work; `None` if this process does it.
+    pub workers: Option<WorkerOptions>,
     /// Limits of snippets computed on demand.
     pub snippets: SnippetLimits,
-    /// Proxies whose `X-Forwarded-For` is trusted.
+    /// Proxies whose forwarding headers are trusted.
     pub proxies: Proxies,
     /// Editor of the SPARQL page; `None` for a plain form.
     pub editor: Option<Editor>,
@@ -40,6 +57,27 @@ pub struct ServeOptions {
     pub background: Option<Background>,
     /// Access rule of the operator's routes.
     pub operators: Operators,
+    /// Reads the access rule again at SIGHUP.
+    pub reload: Option<Reload>,
+    /// If true, clients with a token and local users change the collection. The home is then opened for writing.
+    pub admin: bool,
+}
+
+/// Function that reads settings again while the server runs.
+#[derive(Clone)]
+pub struct Reload(Arc<dyn Fn() -> Result<Operators, String> + Send + Sync>);
+
+impl Reload {
+    /// Creates the function. Its error is logged, and the settings stay as they are.
+    pub fn new(read: impl Fn() -> Result<Operators, String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+}
+
+impl fmt::Debug for Reload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reload")
+    }
 }
 
 /// Error of the server at start or while it runs.
@@ -49,11 +87,14 @@ pub enum ServeError {
     /// The home cannot be opened.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The worker processes cannot be started.
+    #[error("{0}; with --no-workers the server process does their work itself")]
+    Workers(#[from] WorkerError),
     /// The server cannot listen on the address.
     #[error("cannot listen on {address}: {cause}")]
     Bind {
-        /// The address.
-        address: SocketAddr,
+        /// The addresses.
+        address: String,
         /// The error of the operating system.
         cause: io::Error,
     },
@@ -71,23 +112,40 @@ pub enum ServeError {
 /// # Errors
 /// See [`ServeError`].
 pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Result<(), ServeError> {
-    let access = if options.background.is_some() { Access::Write } else { Access::Read };
+    let is_changed = options.background.is_some() || options.admin;
+    let access = if is_changed { Access::Write } else { Access::Read };
     let store = Store::open(home, access, None).map_err(EngineError::from)?;
-    if access == Access::Write && !index_folder(home).join("meta.json").exists() {
-        // A home that a background task fills may be empty at start.
-        Indexer::new(&store, IndexOptions::default()).run(&|_| ())?;
-    }
     let mut searcher = Searcher::open(home)?.with_content_cache(options.snippets.cache_bytes);
     if let Some(reranker) = reranker {
         searcher = searcher.with_reranker(reranker);
     }
-    let state = AppState::new(searcher, store, options.sparql.clone())
+    let sparql = fit_to_memory(options.sparql.clone());
+    let query_megabytes = sparql.memory_megabytes;
+    let state = AppState::new(searcher, store, sparql)
         .with_snippets(options.snippets.clone())
         .with_proxies(options.proxies.clone())
+        .with_public_url(options.public_url.clone())
         .with_editor(options.editor.clone())
         .with_endpoints(Arc::clone(&options.endpoints))
         .with_portal(options.portal.clone())
         .with_operators(options.operators.clone())?;
+    let state = match &options.workers {
+        Some(workers) => {
+            let memory_megabytes = workers.memory_megabytes.min(query_megabytes);
+            let workers = WorkerOptions { memory_megabytes, ..workers.clone() };
+            state.with_workers(Workers::start(home, &workers)?).map_err(EngineError::from)?
+        }
+        None => {
+            tracing::warn!("untrusted input is processed without worker processes; a crash stops the server");
+            state
+        }
+    };
+    let (state, worker) = if options.admin {
+        let (state, worker) = state.with_administration()?;
+        (state, Some(worker))
+    } else {
+        (state, None)
+    };
     let warming = state.clone();
     std::thread::spawn(move || fill_caches(&warming));
     let stop = StopSignal::default();
@@ -96,29 +154,95 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         std::thread::Builder::new().name("background".to_owned()).spawn(move || task.run(&live))?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(listen(state, options.bind, stop))
+    let served = runtime.block_on(async {
+        if options.admin {
+            serve_local_socket(home, &state);
+        }
+        reload_on_hangup(&state, options.reload.clone());
+        listen(state, options, stop).await
+    });
+    drop(runtime); // ends the local socket, so that no change is requested any more
+    if let Some(worker) = worker {
+        worker.stop(CHANGE_GRACE_PERIOD);
+    }
+    served
 }
 
+/// Reads settings again at each SIGHUP, which would otherwise end the process. Tokens of the administration need no signal.
+#[cfg(unix)]
+fn reload_on_hangup(state: &AppState, reload: Option<Reload>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut hangup = match signal(SignalKind::hangup()) {
+        Ok(hangup) => hangup,
+        Err(error) => {
+            tracing::warn!(%error, "cannot receive SIGHUP; settings are read at start only");
+            return;
+        }
+    };
+    let state = state.clone();
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            let Some((Reload(read), admin)) = reload.as_ref().zip(state.admin.as_ref()) else { continue };
+            match read() {
+                Ok(operators) => {
+                    admin.set_access(operators);
+                    tracing::info!("reloaded the operator token");
+                }
+                Err(error) => tracing::error!(error, "cannot reload settings; they stay as they are"),
+            }
+        }
+    });
+}
+
+#[cfg(not(unix))]
+fn reload_on_hangup(_: &AppState, _: Option<Reload>) {}
+
+/// Serves the administration to local users. Without the socket, clients with a token can still use it.
+#[cfg(unix)]
+fn serve_local_socket(home: &Path, state: &AppState) {
+    let socket = match LocalSocket::bind(home) {
+        Ok(socket) => socket,
+        Err(error) => {
+            tracing::warn!(%error, "cannot create the local socket; `load`, `index` and `remove` cannot reach this server");
+            return;
+        }
+    };
+    let serving = socket.serve(state.clone());
+    tokio::spawn(async move {
+        if let Err(error) = serving.await {
+            tracing::error!(%error, "the local socket failed");
+        }
+    });
+}
+
+#[cfg(not(unix))]
+fn serve_local_socket(_: &Path, _: &AppState) {}
+
 /// Serves requests until the stop signal, then waits at most [`GRACE_PERIOD`] for open connections.
-async fn listen(state: AppState, bind: SocketAddr, stop_background: StopSignal) -> Result<(), ServeError> {
+async fn listen(state: AppState, options: &ServeOptions, stop_background: StopSignal) -> Result<(), ServeError> {
+    let bind = options.bind.as_slice();
     let listener = tokio::net::TcpListener::bind(bind).await;
-    let listener = listener.map_err(|cause| ServeError::Bind { address: bind, cause })?;
+    let listener = listener.map_err(|cause| {
+        let address = bind.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        ServeError::Bind { address, cause }
+    })?;
     let address = listener.local_addr()?;
-    tracing::info!("listening on http://{address}");
+    let state = state.at(address);
+    tracing::info!("listening on http://{address} (public URL: {})", state.link_base);
     let (signal_sent, signal_received) = tokio::sync::oneshot::channel::<()>();
     let stop = async move {
         stop_signal().await;
         stop_background.request();
         let _ = signal_sent.send(()); // the receiver lives as long as the server runs
     };
-    let service = crate::app(state.at(address)).into_make_service_with_connect_info::<SocketAddr>();
-    let serving = axum::serve(listener, service).with_graceful_shutdown(stop);
+    let router = crate::app(state);
+    let serving = serve_connections(listener, router, &options.proxies, &options.connections, stop);
     let grace_period = async {
         let _ = signal_received.await;
         tokio::time::sleep(GRACE_PERIOD).await;
     };
     tokio::select! {
-        ended = serving.into_future() => ended?,
+        () = serving => {}
         () = grace_period => {
             tracing::warn!("some connections did not end within {} s and were closed", GRACE_PERIOD.as_secs());
         }

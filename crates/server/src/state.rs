@@ -1,29 +1,33 @@
 //! State that all routes share, and limits of work on whole graphs.
 
-use crate::admin::{AdminState, Operators};
+use crate::admin::{AdminState, Management, Operators};
 use crate::api::ApiState;
 use crate::error::ApiError;
+use crate::permits::{Permit, Permits};
 use crate::portal::{Portal, PortalState};
 use crate::proxies::Proxies;
+use crate::public_url::{LinkBase, PublicUrl};
 use crate::server::ServeError;
 use crate::sparql::{Editor, SparqlState};
-use axum::extract::FromRef;
-use axum::http::StatusCode;
+use crate::workers::Workers;
+use axum::extract::{FromRef, FromRequestParts};
+use axum::http::request::Parts;
 use lodeseek_engine::{SearchRequest, Searcher, SnippetKind};
 use lodeseek_net::sparql_client::SparqlClient;
-use lodeseek_sparql::SparqlLimits;
-use lodeseek_store::Store;
-use std::net::SocketAddr;
-use std::sync::Arc;
+use lodeseek_sparql::{QueryEngine, SparqlLimits};
+use lodeseek_store::{Store, StoreError};
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Limits of snippets computed on demand. In addition, every method bounds its number of steps.
 #[derive(Clone, Debug)]
 pub struct SnippetLimits {
     /// Time after which a method returns its best result so far (default 2 s). Such results are not cacheable.
     pub deadline: Duration,
-    /// Maximum number of concurrent requests that read whole graphs (default 4).
+    /// Maximum number of concurrent requests that read whole graphs or run a model (default 4). Half of them may be of one
+    /// client address.
     pub concurrent: usize,
     /// Time that a request waits for a permit before status 503 (default 5 s).
     pub permit_timeout: Duration,
@@ -45,6 +49,27 @@ impl Default for SnippetLimits {
     }
 }
 
+/// Maximum number of examples that are received at one time: a bound on their memory.
+const MAX_UPLOADS: usize = 8;
+/// Of these, examples of one client address.
+const MAX_UPLOADS_OF_CLIENT: usize = 2;
+/// Maximum number of concurrent downloads of graphs.
+const MAX_DOWNLOADS: usize = 8;
+/// Of these, downloads of one client address.
+const MAX_DOWNLOADS_OF_CLIENT: usize = 2;
+
+/// Address of the client of a request; `None` for requests without a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Client(pub(crate) Option<IpAddr>);
+
+impl FromRequestParts<AppState> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
+        Ok(Self(state.proxies.client(&parts.headers, &parts.extensions)))
+    }
+}
+
 /// State of the application: the opened home, and the states of the modules.
 #[derive(Clone)]
 pub struct AppState {
@@ -52,15 +77,31 @@ pub struct AppState {
     pub(crate) store: Arc<Store>,
     pub(crate) snippets: Arc<SnippetLimits>,
     /// One permit for each request that reads whole graphs or runs a model.
-    permits: Arc<Semaphore>,
+    permits: Arc<Permits>,
+    /// One permit for each example that a client sends.
+    uploads: Arc<Permits>,
+    /// One permit for each graph that a client downloads.
+    downloads: Arc<Permits>,
     pub(crate) proxies: Arc<Proxies>,
-    /// Base addresses under which the server listens.
+    /// Configured public URL.
+    pub(crate) public_url: Option<PublicUrl>,
+    /// First part of absolute links, unless a trusted proxy forwards another one.
+    pub(crate) link_base: LinkBase,
+    /// Address on which the server listens.
+    listening: Option<SocketAddr>,
+    /// Base addresses at which the server listens.
     pub(crate) addresses: Vec<String>,
     pub(crate) api: Arc<ApiState>,
     pub(crate) portal: Arc<PortalState>,
     pub(crate) sparql: SparqlState,
+    /// Processes for untrusted work; `None` if this process does it.
+    pub(crate) workers: Option<Workers>,
     /// Metrics and access of the operator; `None` if requests are not counted.
     pub(crate) admin: Option<Arc<AdminState>>,
+    /// Tokens and jobs; `None` if the collection cannot be changed over HTTP.
+    pub(crate) management: Option<Arc<Management>>,
+    /// Held while the collection is changed.
+    pub(crate) changes: Arc<Mutex<()>>,
 }
 
 impl FromRef<AppState> for SparqlState {
@@ -77,23 +118,31 @@ impl AppState {
         let sparql = SparqlState::new(&store, &searcher, limits);
         let snippets = SnippetLimits::default();
         Self {
+            link_base: LinkBase::new(None, store.iris(), None),
+            public_url: None,
+            listening: None,
             searcher,
             store,
-            permits: Arc::new(Semaphore::new(snippets.concurrent)),
+            permits: Arc::new(Permits::new(snippets.concurrent, snippets.concurrent.div_ceil(2))),
+            uploads: Arc::new(Permits::new(MAX_UPLOADS, MAX_UPLOADS_OF_CLIENT)),
+            downloads: Arc::new(Permits::new(MAX_DOWNLOADS, MAX_DOWNLOADS_OF_CLIENT)),
             snippets: Arc::new(snippets),
             proxies: Arc::default(),
             addresses: Vec::new(),
             api: Arc::default(),
             portal: Arc::default(),
             sparql,
+            workers: None,
             admin: None,
+            management: None,
+            changes: Arc::default(),
         }
     }
 
     /// Sets the limits of snippets computed on demand.
     #[must_use]
     pub fn with_snippets(self, limits: SnippetLimits) -> Self {
-        let permits = Semaphore::new(limits.concurrent);
+        let permits = Permits::new(limits.concurrent, limits.concurrent.div_ceil(2));
         Self { snippets: Arc::new(limits), permits: Arc::new(permits), ..self }
     }
 
@@ -101,6 +150,28 @@ impl AppState {
     #[must_use]
     pub fn with_proxies(self, proxies: Proxies) -> Self {
         Self { proxies: Arc::new(proxies), ..self }
+    }
+
+    /// Evaluates expensive SPARQL queries and parses examples of visitors in worker processes. Without them this process does, and
+    /// an input that makes it crash or fills the memory stops all requests.
+    ///
+    /// # Errors
+    /// If other processes cannot read the store.
+    pub fn with_workers(mut self, workers: Workers) -> Result<Self, StoreError> {
+        self.sparql.engine = QueryEngine::with_workers(Arc::clone(&self.store), workers.queries.clone())?;
+        self.workers = Some(workers);
+        Ok(self.with_federation())
+    }
+
+    /// Sets the public URL. Default: the base of the home; with the default base the address of the server.
+    #[must_use]
+    pub fn with_public_url(self, url: Option<PublicUrl>) -> Self {
+        Self { public_url: url, ..self }.with_links()
+    }
+
+    fn with_links(mut self) -> Self {
+        self.link_base = LinkBase::new(self.public_url.as_ref(), self.store.iris(), self.listening);
+        self.with_federation()
     }
 
     /// Sets the client of remote endpoints, for `SERVICE` in queries.
@@ -117,12 +188,22 @@ impl AppState {
         if address.ip().is_loopback() {
             self.addresses.push(format!("http://localhost:{}/", address.port()));
         }
-        self.with_federation()
+        self.listening = Some(address);
+        self.with_links()
     }
 
     fn with_federation(mut self) -> Self {
-        self.sparql.set_services(&self.searcher, self.addresses.clone());
+        let mut addresses = self.addresses.clone();
+        addresses.push(self.link_base.as_str().to_owned());
+        self.sparql.set_services(&self.searcher, addresses);
         self
+    }
+
+    /// If true, only this machine can reach the server: it listens on a loopback address, and neither a proxy nor a public
+    /// URL is configured.
+    pub(crate) fn is_local_only(&self) -> bool {
+        let is_on_loopback = self.listening.is_some_and(|address| address.ip().is_loopback());
+        is_on_loopback && self.proxies.is_empty() && self.public_url.is_none()
     }
 
     /// Sets name, description and publisher of the portal.
@@ -148,26 +229,32 @@ impl AppState {
     }
 
     /// Waits for a permit to read whole graphs or to run a model. Status 503 if there is none in time.
-    pub(crate) async fn acquire_permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let permit = Arc::clone(&self.permits).acquire_owned();
-        match tokio::time::timeout(self.snippets.permit_timeout, permit).await {
-            Ok(Ok(permit)) => Ok(permit),
-            Ok(Err(_)) | Err(_) => {
-                let running = self.snippets.concurrent;
-                let message = format!("{running} requests already read whole graphs or run a model; try again later");
-                Err(ApiError::with_status(StatusCode::SERVICE_UNAVAILABLE, message))
-            }
-        }
+    pub(crate) async fn acquire_permit(&self, client: Client) -> Result<Permit, ApiError> {
+        let permit = self.permits.acquire(client.0, self.snippets.permit_timeout).await;
+        permit.map_err(|exhausted| exhausted.error("requests that read whole graphs or run a model"))
+    }
+
+    /// Waits for a permit to receive an example. To be called before the body is read: bodies in memory are bounded.
+    pub(crate) async fn acquire_upload_permit(&self, client: Client) -> Result<Permit, ApiError> {
+        let permit = self.uploads.acquire(client.0, self.snippets.permit_timeout).await;
+        permit.map_err(|exhausted| exhausted.error("uploads"))
+    }
+
+    /// Waits for a permit to send a whole graph. Slow downloads take no permits of other work.
+    pub(crate) async fn acquire_download_permit(&self, client: Client) -> Result<Permit, ApiError> {
+        let permit = self.downloads.acquire(client.0, self.snippets.permit_timeout).await;
+        permit.map_err(|exhausted| exhausted.error("downloads of graphs"))
     }
 
     /// Waits for a permit if a search reads whole graphs or runs a model.
     pub(crate) async fn acquire_search_permit(
         &self,
+        client: Client,
         request: &SearchRequest,
-    ) -> Result<Option<OwnedSemaphorePermit>, ApiError> {
+    ) -> Result<Option<Permit>, ApiError> {
         let reads_graphs = request.explain || request.snippet != SnippetKind::Stored;
         let runs_model = request.model.is_none() && self.searcher.has_reranker();
-        if reads_graphs || runs_model { self.acquire_permit().await.map(Some) } else { Ok(None) }
+        if reads_graphs || runs_model { self.acquire_permit(client).await.map(Some) } else { Ok(None) }
     }
 
     /// Runs work that computes or reads the disk on a thread for blocking work.
@@ -176,6 +263,10 @@ impl AppState {
         work: impl FnOnce(&Self) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let state = self.clone();
-        tokio::task::spawn_blocking(move || work(&state)).await.map_err(|error| ApiError::internal(&error))?
+        // Messages of the work carry the id of the request.
+        let span = tracing::Span::current();
+        tokio::task::spawn_blocking(move || span.in_scope(|| work(&state)))
+            .await
+            .map_err(|error| ApiError::internal(&error))?
     }
 }

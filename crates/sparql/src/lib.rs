@@ -15,8 +15,13 @@
 //! query is answered with an error, the token is set, and the thread is left to end. Filters make it end soon
 //! (`cancellation`); until then it holds one of the [`SparqlLimits::concurrent`] permits. Operators that neither read
 //! nor pass a filter are bounded before they run: rows written in the query, and the length of strings it builds.
+//!
+//! *Worker processes.* With [`QueryEngine::with_workers`] only queries of bounded cost (`bounded`) are evaluated in this process, and
+//! those with `SERVICE`. The others run in workers, which can be ended at any moment: at the deadline, at the limit of memory, and when
+//! the client leaves. Queries of bounded cost have permits of their own, so that they do not wait for expensive ones.
 
 mod algebra;
+mod bounded;
 mod federation;
 mod graphs;
 mod string_limits;
@@ -28,20 +33,26 @@ mod admission;
 mod sources;
 mod statistics;
 mod stream;
+mod wire;
+mod worker;
 
 pub use federation::{Bindings, ServiceCall, ServiceError, ServiceRow, Services, triple_patterns};
 pub use limits::{SparqlLimits, Statistics};
 pub use sources::{PatternSources, Source, Sources};
 pub use stream::{AnswerStream, Cancellation, Head, SendError, resident_memory};
+pub use worker::QueryWorker;
 
 use admission::Admission;
 use admission::Permit;
 use federation::{Reader, ServiceRows};
+use graphs::Graphs;
 use limits::{Cost, check_size};
 use lodeseek_store::{Store, StoreError};
+use lodeseek_worker::Pool;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{CancellationToken, PreparedSparqlQuery, QueryEvaluationError, SparqlEvaluator};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use serde::{Deserialize, Serialize};
 use spargebra::{Query, SparqlParser};
 use statistics_cache::StatisticsCache;
 use std::io;
@@ -51,7 +62,10 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::{Duration, Instant};
-use stream::Sink;
+use stream::{Part, Place, Sink, channel_sender};
+
+/// Stack of the thread of a query in bytes: the parser recurses; queries within the limits need less.
+const STACK_BYTES: usize = 256 << 20;
 
 /// Provenance columns in the rows of a `SELECT`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -138,7 +152,7 @@ impl Answer {
 }
 
 /// Why a query has no answer. Exhaustive: the server maps every case to a status.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
 pub enum SparqlError {
     /// The query is not SPARQL.
     #[error("{0}")]
@@ -173,6 +187,9 @@ pub enum SparqlError {
     /// A service gave no answer.
     #[error("{0}")]
     Service(String),
+    /// The worker process of the query failed. Other queries are not affected.
+    #[error("the worker process of this query failed: {0}; simplify the query, or retry later")]
+    Worker(String),
     /// The evaluation failed.
     #[error("{0}")]
     Evaluation(String),
@@ -208,15 +225,40 @@ impl From<QueryEvaluationError> for SparqlError {
 /// An opened store and what its queries share: permits and cached statistics.
 pub struct QueryEngine {
     store: Arc<Store>,
+    /// Expensive queries.
     admission: Arc<Admission>,
+    /// Queries of bounded cost, and all queries until their cost is known.
+    bounded_admission: Arc<Admission>,
     statistics: StatisticsCache,
+    /// Processes that evaluate expensive queries. Without them this process does.
+    workers: Option<Pool>,
 }
 
 impl QueryEngine {
     /// Creates the engine of a store. All queries of a process go through one engine, since limits count per engine.
     #[must_use]
     pub fn new(store: Arc<Store>) -> Arc<Self> {
-        Arc::new(Self { store, admission: Arc::default(), statistics: StatisticsCache::default() })
+        Arc::new(Self::with_pool(store, None))
+    }
+
+    /// Creates the engine of a store whose expensive queries are evaluated by worker processes: those of a [`QueryWorker`] for the
+    /// home of the store. Queries with `SERVICE` are evaluated in this process.
+    ///
+    /// # Errors
+    /// [`StoreError::InMemory`] if the store is in memory, and other errors if it cannot be read by other processes.
+    pub fn with_workers(store: Arc<Store>, workers: Pool) -> Result<Arc<Self>, StoreError> {
+        store.view()?;
+        Ok(Arc::new(Self::with_pool(store, Some(workers))))
+    }
+
+    fn with_pool(store: Arc<Store>, workers: Option<Pool>) -> Self {
+        Self {
+            store,
+            admission: Arc::default(),
+            bounded_admission: Arc::default(),
+            statistics: StatisticsCache::default(),
+            workers,
+        }
     }
 
     /// The store.
@@ -244,26 +286,57 @@ impl QueryEngine {
         cancellation: &Cancellation,
     ) -> Result<AnswerStream, SparqlError> {
         check_size(&request.query, limits)?;
-        let permit = Arc::new(Permit::acquire(&self.admission, request.client, limits)?);
+        let permit = Permit::acquire(&self.bounded_admission, request.client, &limits.for_bounded())?;
         let (sender, receiver) = sync_channel(stream::WAITING);
-        let mut sink = Sink::new(sender, limits);
-        let (engine, request, token) = (Arc::clone(self), request.clone(), cancellation.token());
-        let (bounds, held) = (limits.clone(), Arc::clone(&permit));
+        let (engine, request, bounds) = (Arc::clone(self), request.clone(), limits.clone());
+        let cancelled = cancellation.clone();
         thread::Builder::new()
             .name("sparql".to_owned())
-            .stack_size(256 << 20) // the parser recurses; queries within the limits need less
+            .stack_size(STACK_BYTES)
             .spawn(move || {
-                let outcome = catch_panic(|| answer(&engine, &request, &bounds, token, &mut sink));
+                let mut sink = Sink::new(channel_sender(sender), &bounds);
+                let outcome = catch_panic(|| engine.answer(permit, &request, &bounds, &cancelled, &mut sink));
                 drop(engine); // the receiver of the answer may close the home
-                drop(held);
                 sink.end(outcome);
             })
             .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
-        let answer = AnswerStream::receive_from(receiver, limits, cancellation, permit);
+        let answer = AnswerStream::receive_from(receiver, limits, cancellation);
         if answer.is_err() {
             cancellation.cancel();
         }
         answer
+    }
+
+    /// Answers a query in its thread. A query that is not of bounded cost gives its first permit back and waits for another.
+    fn answer(
+        self: &Arc<Self>,
+        permit: Permit,
+        request: &QueryRequest,
+        limits: &SparqlLimits,
+        cancellation: &Cancellation,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), SparqlError> {
+        let planned = plan(self, request, limits)?;
+        let permit = if planned.is_bounded {
+            permit
+        } else {
+            drop(permit);
+            Permit::acquire(&self.admission, request.client, limits)?
+        };
+        let permit = Arc::new(permit);
+        let workers = self.workers.as_ref();
+        let pool = workers.filter(|_| !planned.is_bounded && !planned.is_federated);
+        let uses_memory = workers.is_none() || planned.is_federated;
+        let place = Place { permit: Arc::clone(&permit), uses_memory };
+        if cancellation.is_cancelled() || sink.forward(Part::Admitted(place)).is_break() {
+            return Err(SparqlError::Cancelled);
+        }
+        let Some(pool) = pool else { return evaluate(self, planned, request, limits, cancellation, sink) };
+        let view = self.store.view().map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+        let statistics = if planned.uses_statistics { limits.statistics } else { Statistics::Never };
+        let limits = SparqlLimits { statistics, ..limits.clone() };
+        drop(planned);
+        worker::evaluate_in_worker(pool, &view, request, &limits, cancellation, sink)
     }
 }
 
@@ -313,17 +386,30 @@ impl EvaluationContext {
     }
 }
 
-fn answer(
-    engine: &Arc<QueryEngine>,
-    request: &QueryRequest,
-    limits: &SparqlLimits,
-    token: CancellationToken,
-    sink: &mut Sink,
-) -> Result<(), SparqlError> {
-    let deadline = Instant::now() + limits.deadline;
+/// Returns the message of a parse error. The parser's symbol for any character, `[_]`, is no help to a reader.
+fn syntax_message(error: &dyn std::fmt::Display) -> String {
+    error.to_string().replace(", [_]", "").replace("[_], ", "").replace("[_]", "more text")
+}
+
+/// A parsed query and what is known of it before it runs.
+struct PlannedQuery {
+    query: Query,
+    graphs: Arc<Graphs>,
+    default: Arc<[NamedNode]>,
+    named: Arc<[NamedNode]>,
+    /// If true, services answer parts of it.
+    is_federated: bool,
+    /// If true, statistics answer parts of it.
+    uses_statistics: bool,
+    /// If true, its cost is bounded.
+    is_bounded: bool,
+}
+
+/// Parses a query, checks its size, and lets statistics answer what they can.
+fn plan(engine: &Arc<QueryEngine>, request: &QueryRequest, limits: &SparqlLimits) -> Result<PlannedQuery, SparqlError> {
     let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
     let parser = SparqlParser::new().with_base_iri(engine.store.iris().base()).map_err(|error| failed(&error))?;
-    let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
+    let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(syntax_message(&error)))?;
     Cost::from_query(&query).check(limits)?;
     let graphs = engine.statistics.graphs(&engine.store).map_err(|error| failed(&error))?;
     graphs.resolve(&mut query);
@@ -332,14 +418,41 @@ fn answer(
     | Query::Describe { dataset: from, .. }
     | Query::Ask { dataset: from, .. }) = &query;
     let (default, named) = graphs.visible(request, from.clone());
+    let services = federation::services_of(request);
+    federation::expand(&mut query, services.as_ref(), limits)?;
+    let is_federated = algebra::has_service(algebra::pattern_of(&query));
+    let mut uses_statistics = false;
+    if !is_federated {
+        let before = query.clone();
+        statistics::answer_first(engine, &graphs, &mut query, (&default, &named), limits)
+            .map_err(|error| failed(&error))?;
+        uses_statistics = query != before;
+    }
+    let is_bounded = bounded::is_bounded(&query, services.as_ref(), limits);
     let (default, named) = (default.into(), named.into());
-    let engine = Arc::clone(engine);
+    Ok(PlannedQuery { query, graphs, default, named, is_federated, uses_statistics, is_bounded })
+}
+
+/// Evaluates a query in this process.
+fn evaluate(
+    engine: &Arc<QueryEngine>,
+    planned: PlannedQuery,
+    request: &QueryRequest,
+    limits: &SparqlLimits,
+    cancellation: &Cancellation,
+    sink: &mut Sink<'_>,
+) -> Result<(), SparqlError> {
+    let PlannedQuery { mut query, graphs, default, named, is_federated, .. } = planned;
+    let (engine, token) = (Arc::clone(engine), cancellation.token());
+    let deadline = Instant::now() + limits.deadline;
     let context = EvaluationContext { engine, default, named, token, deadline, feeds: Vec::new() };
     let federated = federation::resolve(&mut query, context, request, limits)?;
     let context = &federated.evaluation;
-    // After `SERVICE` is resolved: patterns sent to other services are not counted here.
-    statistics::answer_first(&context.engine, &graphs, &mut query, (&context.default, &context.named), limits)
-        .map_err(|error| failed(&error))?;
+    if is_federated {
+        // After `SERVICE` is resolved: patterns sent to other services are not counted here.
+        statistics::answer_first(&context.engine, &graphs, &mut query, (&context.default, &context.named), limits)
+            .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+    }
     let results = context.prepare(query).on_store(context.engine.store.oxigraph()).execute()?;
     Ok(sink.take(results)?)
 }
@@ -365,9 +478,25 @@ mod tests {
             let value = number * 7_919 % 1_511;
             if number % 2 == 0 { write!(values, " {value}") } else { write!(values, " '{value}'") }.expect("written");
         }
-        let sorted = evaluate(&engine, format!("SELECT ?x {{ VALUES ?x {{{values} }} }} ORDER BY ?x"));
-        assert!(matches!(&sorted, Err(SparqlError::Evaluation(why)) if why.contains("mixed datatypes")), "{sorted:?}");
-        assert!(evaluate(&engine, "ASK {}".to_owned()).is_ok(), "the permit is free");
+        for _ in 0..2 {
+            let sorted = evaluate(&engine, format!("SELECT ?x {{ VALUES ?x {{{values} }} }} ORDER BY ?x"));
+            assert!(
+                matches!(&sorted, Err(SparqlError::Evaluation(why)) if why.contains("mixed datatypes")),
+                "{sorted:?}"
+            );
+        }
+        assert!(evaluate(&engine, "ASK {}".to_owned()).is_ok(), "both permits for queries of bounded cost are free");
+    }
+
+    #[test]
+    fn a_syntax_error_is_readable() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let engine = QueryEngine::new(Arc::new(Store::in_memory(folder.path(), iris).expect("a store")));
+        for query in ["", "S", "SELECT", "SELECT * WHERE { ?s ?p ?o", "ASK { ?s ?p ?o FILTER("] {
+            let error = evaluate(&engine, query.to_owned()).expect_err("a syntax error").to_string();
+            assert!(!error.contains("[_]") && error.contains("error at 1:"), "{query}: {error}");
+        }
     }
 
     #[test]
@@ -391,8 +520,11 @@ mod tests {
         let query = "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?a (<x:p>|!<x:p>)* ?b } }".to_owned();
         let outcome = engine.evaluate(&QueryRequest { query, ..QueryRequest::default() }, &limits);
         assert!(matches!(outcome, Err(SparqlError::Deadline(_))), "{outcome:?}");
-        let soon = SparqlLimits { patience: Duration::from_millis(250), ..limits };
-        let next = engine.evaluate(&QueryRequest { query: "ASK {}".to_owned(), ..QueryRequest::default() }, &soon);
+        let soon = SparqlLimits { patience: Duration::from_secs(5), ..limits };
+        let next = engine.evaluate(
+            &QueryRequest { query: "ASK { ?a ?p ?b . ?b ?q ?c }".to_owned(), ..QueryRequest::default() },
+            &soon,
+        );
         assert!(next.is_ok(), "the permit is free: {next:?}");
     }
 }

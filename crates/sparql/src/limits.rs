@@ -3,12 +3,13 @@
 use super::SparqlError;
 use super::algebra::{children, expressions, inside, looked_at_by, operands, pattern_of, services};
 use super::string_limits::growth_of;
+use serde::{Deserialize, Serialize};
 use spargebra::Query;
 use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression};
 use std::time::Duration;
 
 /// Limits of one query.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SparqlLimits {
     /// Time until the answer is complete and read by the client. Default 30 s.
     pub deadline: Duration,
@@ -16,9 +17,10 @@ pub struct SparqlLimits {
     pub rows: usize,
     /// Megabytes of the terms of an answer; one with more is cut and marked. Default 1,024.
     pub answer_megabytes: u64,
-    /// Concurrent queries, including cancelled ones that have not ended yet. Default 8.
+    /// Concurrent expensive queries, including cancelled ones that have not ended yet. Default 8. Twice as many others may run
+    /// beside them: those whose cost is bounded before they run.
     pub concurrent: usize,
-    /// Of these, queries of one client. Default 4.
+    /// Of these, queries of one client. Default 4, and twice as many others.
     pub concurrent_of_client: usize,
     /// Time a query waits for a place where all are taken. Default 5 s.
     pub patience: Duration,
@@ -28,7 +30,7 @@ pub struct SparqlLimits {
     pub quick: Duration,
     /// Of the queries at one time, those that take long, while others wait. Default 4.
     pub concurrent_long: usize,
-    /// Megabytes by which the process may grow while a query is answered. Default 1,024.
+    /// Megabytes of the worker process of a query, or by which this process may grow while it answers one. Default 1,024.
     pub memory_megabytes: u64,
     /// Combinations of the rows that stand in a query: those of `VALUES`, and one for each part of a `UNION`. Default
     /// 1,000,000.
@@ -59,7 +61,7 @@ pub struct SparqlLimits {
 }
 
 /// Use of statistics for counts and listings that they answer exactly.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Statistics {
     /// Statistics answer what they can; the rest is evaluated.
     #[default]
@@ -93,6 +95,17 @@ impl Default for SparqlLimits {
             repeated_groups: 4,
             comparisons: 1_000,
             statistics: Statistics::First,
+        }
+    }
+}
+
+impl SparqlLimits {
+    /// The limits for queries of bounded cost: they have permits of their own, and do not wait for expensive ones.
+    pub(super) fn for_bounded(&self) -> Self {
+        Self {
+            concurrent: self.concurrent.saturating_mul(2),
+            concurrent_of_client: self.concurrent_of_client.saturating_mul(2),
+            ..self.clone()
         }
     }
 }
@@ -364,7 +377,7 @@ fn reads(pattern: &GraphPattern) -> bool {
 }
 
 /// Members of `IN` and operands of `||` and `&&` in a pattern.
-fn comparisons(pattern: &GraphPattern) -> usize {
+pub(super) fn comparisons(pattern: &GraphPattern) -> usize {
     let own: usize = expressions(pattern).into_iter().map(members).sum();
     own + inside(pattern).into_iter().map(comparisons).sum::<usize>()
 }

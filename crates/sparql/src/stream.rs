@@ -42,6 +42,10 @@ impl Cancellation {
     pub(super) fn token(&self) -> CancellationToken {
         self.0.clone()
     }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
 }
 
 /// Form of an answer.
@@ -87,27 +91,50 @@ fn term_bytes(term: &Term) -> usize {
     }
 }
 
+/// Place of a query that may run.
+pub(super) struct Place {
+    pub(super) permit: Arc<Permit>,
+    /// If true, the evaluation uses the memory of this process, and its growth is limited.
+    pub(super) uses_memory: bool,
+}
+
 /// Messages of the evaluation to the receiver of its answer.
 pub(super) enum Part {
+    /// The query has a place; its time begins.
+    Admitted(Place),
     Head(Head),
     Batch(Vec<Item>),
-    End { truncated: bool },
+    End {
+        truncated: bool,
+    },
     Failed(SparqlError),
 }
 
+/// Sends a part of an answer. Breaks if nobody listens.
+pub(super) type Sender<'s> = Box<dyn FnMut(Part) -> ControlFlow<()> + 's>;
+
+/// Returns the sender of a channel.
+pub(super) fn channel_sender(sender: SyncSender<Part>) -> Sender<'static> {
+    Box::new(move |part| match sender.send(part) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    })
+}
+
 /// The evaluation's end of the channel. It counts, and stops the evaluation at the limits or where nobody listens.
-pub(super) struct Sink {
-    sender: SyncSender<Part>,
+pub(super) struct Sink<'s> {
+    sender: Sender<'s>,
     batch: Vec<Item>,
     batch_bytes: usize,
     sent: Instant,
     rows_left: usize,
     bytes_left: u64,
-    truncated: bool,
+    /// If true, the answer was cut at a limit.
+    pub(super) truncated: bool,
 }
 
-impl Sink {
-    pub(super) fn new(sender: SyncSender<Part>, limits: &SparqlLimits) -> Self {
+impl<'s> Sink<'s> {
+    pub(super) fn new(sender: Sender<'s>, limits: &SparqlLimits) -> Self {
         Self {
             sender,
             batch: Vec::new(),
@@ -153,12 +180,17 @@ impl Sink {
             Err(error) => Part::Failed(error),
         };
         if self.send().is_continue() {
-            let _ = self.sender.send(last); // nobody listens any more after the deadline
+            let _ = (self.sender)(last); // nobody listens any more after the deadline
         }
     }
 
+    /// Sends a part as it is.
+    pub(super) fn forward(&mut self, part: Part) -> ControlFlow<()> {
+        (self.sender)(part)
+    }
+
     fn begin(&mut self, head: Head) {
-        let _ = self.sender.send(Part::Head(head)); // the next batch finds out that nobody listens
+        let _ = (self.sender)(Part::Head(head)); // the next batch finds out that nobody listens
     }
 
     fn add(&mut self, item: Item) -> ControlFlow<()> {
@@ -178,9 +210,9 @@ impl Sink {
     fn send(&mut self) -> ControlFlow<()> {
         self.batch_bytes = 0;
         let batch = std::mem::take(&mut self.batch);
-        let sent = batch.is_empty() || self.sender.send(Part::Batch(batch)).is_ok();
+        let sent = if batch.is_empty() { ControlFlow::Continue(()) } else { (self.sender)(Part::Batch(batch)) };
         self.sent = Instant::now();
-        if sent { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        sent
     }
 }
 
@@ -198,22 +230,35 @@ fn resident_megabytes() -> Option<u64> {
 
 /// Limits that are checked from outside the evaluation.
 struct Watch {
-    place: Arc<Permit>,
+    /// The place of the query, once it has one.
+    permit: Option<Arc<Permit>>,
     started: Instant,
     limits: SparqlLimits,
-    /// Resident memory at the start.
+    /// Resident memory at the start; `None` if it is not limited.
     before: Option<u64>,
     looked: Instant,
 }
 
 impl Watch {
-    fn new(limits: &SparqlLimits, place: Arc<Permit>) -> Self {
+    fn new(limits: &SparqlLimits) -> Self {
         let now = Instant::now();
-        Self { place, started: now, limits: limits.clone(), before: resident_megabytes(), looked: now }
+        Self { permit: None, started: now, limits: limits.clone(), before: None, looked: now }
+    }
+
+    /// Starts the time of the query.
+    fn admit(&mut self, place: Place) {
+        self.permit = Some(place.permit);
+        self.before = if place.uses_memory { resident_megabytes() } else { None };
+        (self.started, self.looked) = (Instant::now(), Instant::now());
     }
 
     fn time_left(&self) -> Duration {
         self.limits.deadline.saturating_sub(self.started.elapsed())
+    }
+
+    /// Time until the next check.
+    fn interval(&self) -> Duration {
+        if self.permit.is_some() { WATCH.min(self.time_left()) } else { WATCH }
     }
 
     /// A service is called until the deadline too. Its call or the evaluation ends first by chance; both are reported
@@ -229,6 +274,7 @@ impl Watch {
         if cancellation.0.is_cancelled() {
             return Err(SparqlError::Cancelled);
         }
+        let Some(permit) = &self.permit else { return Ok(()) }; // waiting for a permit has a timeout of its own
         if self.time_left().is_zero() {
             return Err(SparqlError::Deadline(self.limits.deadline));
         }
@@ -236,11 +282,11 @@ impl Watch {
             return Ok(());
         }
         self.looked = Instant::now();
-        let grown = resident_megabytes().zip(self.before).map_or(0, |(now, before)| now.saturating_sub(before));
+        let grown = self.before.zip(resident_megabytes()).map_or(0, |(before, now)| now.saturating_sub(before));
         if grown > self.limits.memory_megabytes {
             return Err(SparqlError::Memory(self.limits.memory_megabytes));
         }
-        if self.started.elapsed() < self.limits.quick { Ok(()) } else { self.place.stay(&self.limits) }
+        if self.started.elapsed() < self.limits.quick { Ok(()) } else { permit.stay(&self.limits) }
     }
 }
 
@@ -280,20 +326,28 @@ impl AnswerStream {
         receiver: Receiver<Part>,
         limits: &SparqlLimits,
         cancellation: &Cancellation,
-        place: Arc<Permit>,
     ) -> Result<Self, SparqlError> {
         let mut stream = Self {
             head: Head::Graph,
             receiver,
             held: VecDeque::new(),
             ended: None,
-            watch: Watch::new(limits, place),
+            watch: Watch::new(limits),
             cancellation: cancellation.clone(),
         };
-        if let Part::Head(head) = stream.receive(&mut || ())? {
-            stream.head = head;
+        loop {
+            match stream.receive(&mut || ())? {
+                Part::Admitted(place) => stream.watch.admit(place),
+                Part::Head(head) => {
+                    stream.head = head;
+                    return Ok(stream);
+                }
+                Part::Failed(error) => return Err(error),
+                Part::Batch(_) | Part::End { .. } => {
+                    return Err(SparqlError::Evaluation("the answer has no beginning".to_owned()));
+                }
+            }
         }
-        Ok(stream)
     }
 
     /// Returns the form of the answer.
@@ -388,7 +442,7 @@ impl AnswerStream {
             Part::Batch(items) => self.held.extend(items),
             Part::End { truncated } => self.ended = Some(truncated),
             Part::Failed(error) => return Err(error),
-            Part::Head(_) => {}
+            Part::Head(_) | Part::Admitted(_) => {}
         }
         Ok(())
     }
@@ -413,7 +467,7 @@ impl AnswerStream {
                 }
                 Err(RecvTimeoutError::Timeout) => self.watch.check(&self.cancellation)?,
             }
-            part = self.receiver.recv_timeout(WATCH.min(self.watch.time_left()));
+            part = self.receiver.recv_timeout(self.watch.interval());
         }
     }
 }

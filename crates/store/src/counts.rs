@@ -146,22 +146,17 @@ impl GraphCounts {
     pub fn write(&self, home: &Path, version: &str) -> Result<(), StoreError> {
         let path = path(home, version);
         let body = serde_json::to_vec(self).map_err(|error| StoreError::io(&path)(error.into()))?;
-        let mut bytes = graph_file::checksum(&body).into_bytes();
-        bytes.push(b'\n');
-        bytes.extend(body);
-        graph_file::write_unsettled(&path, &bytes)
+        graph_file::write_unsettled(&path, &graph_file::with_checksum(&body))
     }
 
     /// The counts kept of a version; `None` where there are none, or they are damaged.
     pub fn read(home: &Path, version: &str) -> Option<Self> {
         let bytes = fs::read(path(home, version)).ok()?;
-        let end = bytes.iter().position(|byte| *byte == b'\n')?;
-        let body = &bytes[end + 1..];
-        (graph_file::checksum(body).as_bytes() == &bytes[..end]).then(|| serde_json::from_slice(body).ok()).flatten()
+        serde_json::from_slice(graph_file::checked_body(&bytes)?).ok()
     }
 }
 
-fn path(home: &Path, version: &str) -> PathBuf {
+pub(super) fn path(home: &Path, version: &str) -> PathBuf {
     home.join("graphs").join(format!("{version}.{SUFFIX}"))
 }
 

@@ -56,17 +56,20 @@ fn made(version: &str, graph: &TripleGraph) -> String {
     })
 }
 
-fn path(home: &Path, version: &str) -> PathBuf {
+pub(super) fn path(home: &Path, version: &str) -> PathBuf {
     home.join("graphs").join(format!("{version}.{SUFFIX}"))
 }
 
 fn write(home: &Path, version: &str, line: &str) -> Result<(), StoreError> {
-    graph_file::write_unsettled(&path(home, version), line.as_bytes())
+    graph_file::write_unsettled(&path(home, version), &graph_file::with_checksum(line.as_bytes()))
 }
 
 /// Reads the stored fingerprint of a version; `None` if the file is missing or damaged.
-fn read(home: &Path, version: &str) -> Option<String> {
-    let line = fs::read_to_string(path(home, version)).ok()?;
+pub(super) fn read(home: &Path, version: &str) -> Option<String> {
+    let bytes = fs::read(path(home, version)).ok()?;
+    // Early versions wrote no checksum, and only the line.
+    let line = graph_file::checked_body(&bytes).unwrap_or(&bytes);
+    let line = std::str::from_utf8(line).ok()?.to_owned();
     let is_hash = line.len() == 64 && line.bytes().all(|byte| byte.is_ascii_hexdigit());
     (is_hash || line == NONE).then_some(line)
 }

@@ -9,7 +9,7 @@ use lz4_flex::frame::{FrameDecoder, FrameEncoder};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 const SUFFIX: &str = "graph";
@@ -73,6 +73,42 @@ fn version(compact: &[u8]) -> String {
 /// Computes the name of a version, which also guards the counts stored for it.
 pub(super) fn checksum(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes a file with a checksum as its first line, whole or not at all.
+pub fn write_checked(path: &Path, body: &[u8]) -> Result<(), StoreError> {
+    write_whole(path, &with_checksum(body))
+}
+
+/// Reads a file with a checksum as its first line. Returns `None` if it does not exist. Early versions wrote JSON without a
+/// checksum, which is returned as it is.
+///
+/// # Errors
+/// [`StoreError::DamagedFile`] if the checksum is wrong.
+pub fn read_checked(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match fs::read(path) {
+        Ok(bytes) if bytes.starts_with(b"{") || bytes.starts_with(b"[") => Ok(Some(bytes)),
+        Ok(bytes) => match checked_body(&bytes) {
+            Some(body) => Ok(Some(body.to_vec())),
+            None => Err(StoreError::DamagedFile { path: path.to_owned() }),
+        },
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(StoreError::Io { path: path.to_owned(), cause }),
+    }
+}
+
+pub(super) fn with_checksum(body: &[u8]) -> Vec<u8> {
+    let mut bytes = checksum(body).into_bytes();
+    bytes.push(b'\n');
+    bytes.extend(body);
+    bytes
+}
+
+/// Returns the bytes after the first line, if they match the checksum in it.
+pub(super) fn checked_body(bytes: &[u8]) -> Option<&[u8]> {
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    let (first, body) = (&bytes[..end], &bytes[end + 1..]);
+    (checksum(body).as_bytes() == first).then_some(body)
 }
 
 /// Writes a file whole or not at all: beside it first, then renamed over it.

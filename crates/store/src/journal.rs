@@ -12,8 +12,6 @@ use lodeseek_rdf::vocab::lodeseek;
 use oxrdf::NamedNodeRef;
 use oxsdatatypes::{DateTime, Double};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Loads reported.
@@ -69,7 +67,7 @@ pub struct PastDataset {
     pub first_problem: Option<String>,
 }
 
-fn path(home: &Path) -> PathBuf {
+pub(super) fn path(home: &Path) -> PathBuf {
     home.join("loads.json")
 }
 
@@ -77,11 +75,7 @@ impl Store {
     /// The last loads that changed something or met something wrong, the latest first.
     pub fn past_loads(&self) -> Result<Vec<PastLoad>, StoreError> {
         let path = path(&self.home);
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(cause) => return Err(StoreError::Io { path, cause }),
-        };
+        let Some(text) = graph_file::read_checked(&path)? else { return Ok(Vec::new()) };
         serde_json::from_slice(&text).map_err(|error| StoreError::Settings { path, reason: error.to_string() })
     }
 
@@ -110,7 +104,7 @@ pub(super) fn note(store: &Store, report: &LoadReport, stamp: &Stamp) -> Result<
     let path = path(&store.home);
     let text = serde_json::to_vec_pretty(&loads)
         .map_err(|error| StoreError::Settings { path: path.clone(), reason: error.to_string() })?;
-    graph_file::write_whole(&path, &text)
+    graph_file::write_checked(&path, &text)
 }
 
 fn seconds(time: DateTime) -> Option<u64> {
@@ -167,6 +161,7 @@ mod tests {
     use super::*;
     use lodeseek_catalog::Iris;
     use lodeseek_rdf::dump::Outcome;
+    use std::fs;
 
     fn dataset(id: &str, outcome: DatasetOutcome, files: Vec<FileReport>) -> DatasetReport {
         let id = DatasetId::new(id).expect("an id");

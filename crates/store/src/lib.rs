@@ -7,11 +7,13 @@
 //! ```text
 //! home/lodeseek.toml   base of all IRIs
 //! home/loads.json      reports of the latest loads
+//! home/commit.json     number of the last commit, which the store must have, too
 //! home/lock            held exclusively by the writer, shared by readers
 //! home/store/          Oxigraph: one named graph per dataset version, and the graphs catalogue, profiles, snippets
 //! home/graphs/         one file per dataset version, for stages that scan whole graphs, with its counts and
 //!                      canonical fingerprint
 //! home/index/          the text index (written by a later stage), with duplicates.json and quality/
+//! home/views/          checkpoints of the store for worker processes, while it is open for writing
 //! ```
 //!
 //! *Why versions?* Replacing a graph in place cannot be both atomic and fast: clearing a million triples takes Oxigraph
@@ -27,48 +29,81 @@
 
 mod blank;
 mod change;
+mod commit_record;
 pub mod counts;
 mod fingerprint;
 mod graph_file;
+mod holders;
+mod home_folder;
 mod journal;
 mod load;
 mod record;
 mod remove;
+mod repair;
 mod resource;
 mod named_graphs;
+mod undo;
+mod verify;
+mod view;
 
 pub use counts::{GraphCounts, UsageCounts};
 pub use fingerprint::Fingerprint;
-pub use graph_file::write_whole;
+pub use graph_file::{read_checked, write_checked, write_whole};
 pub use journal::{PastDataset, PastLoad};
-pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced};
+pub use load::{
+    DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced,
+};
 pub use named_graphs::StoredGraph;
 pub use record::Stamp;
+pub use repair::{Lost, LostDataset, damaged_store, rebuild_store};
 pub use resource::{Excerpt, Position, Resources, resource};
+pub use undo::Undo;
+pub use verify::{Damage, DamagedPart, Verification, verify_home};
+pub use view::StoreView;
 
 use lodeseek_catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
 use lodeseek_rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxigraph::store::{StorageError, Store as Oxigraph};
 use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use view::ViewCache;
 
 /// Errors of the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// Another process holds the home.
-    #[error("{home} is in use by another lodeseek process that {holder}; wait for it, or stop it")]
+    #[error(
+        "{home} is in use by another lodeseek process that {holder}; wait for it, or stop it (a server started with --admin makes changes itself)"
+    )]
     InUse {
         /// The home.
         home: PathBuf,
-        /// Activity of the other process.
-        holder: &'static str,
+        /// Activity of the other process, and its number and command line if the system reports them.
+        holder: String,
+    },
+    /// Committed changes are missing in the store.
+    #[error("{home} is damaged: {reason}; `lodeseek verify` lists the damage, `lodeseek repair` repairs it")]
+    Damaged {
+        /// The home.
+        home: PathBuf,
+        /// The damage.
+        reason: String,
+    },
+    /// The checksum of a file is wrong.
+    #[error(
+        "{path} is damaged: its checksum is wrong; `lodeseek verify` lists the damage, `lodeseek repair` repairs it"
+    )]
+    DamagedFile {
+        /// The file.
+        path: PathBuf,
     },
     /// There is no home here.
     #[error("{home} is not a Lodeseek home; run `lodeseek load` to create one")]
@@ -105,12 +140,27 @@ pub enum StoreError {
         /// Why.
         cause: io::Error,
     },
+    /// RocksDB or Oxigraph found damaged data.
+    #[error("the store is damaged: {0}; `lodeseek verify` lists the damage, `lodeseek repair` repairs it")]
+    Corruption(String),
     /// Oxigraph failed.
     #[error("store: {0}")]
-    Oxigraph(#[from] StorageError),
+    Oxigraph(String),
     /// No such dataset.
     #[error("there is no dataset {0}")]
     NoDataset(DatasetId),
+    /// The store has no files that another process could read.
+    #[error("the store is in memory; other processes need a home on disk")]
+    InMemory,
+}
+
+// The messages contain the causes, which are therefore not sources: they would be printed twice.
+impl From<StorageError> for StoreError {
+    fn from(error: StorageError) -> Self {
+        let message = error.to_string();
+        let is_corruption = matches!(error, StorageError::Corruption(_)) || message.contains("Corruption:");
+        if is_corruption { Self::Corruption(message) } else { Self::Oxigraph(message) }
+    }
 }
 
 impl StoreError {
@@ -128,20 +178,23 @@ pub enum Access {
     Write,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// The key of the configuration file that belongs to the store. All other keys belong to the program.
+#[derive(Deserialize)]
 struct Settings {
-    base: String,
+    base: Option<String>,
 }
 
-const SETTINGS: &str = "lodeseek.toml";
+/// Name of the configuration file in a home.
+pub const SETTINGS: &str = "lodeseek.toml";
+/// Name of the folder of the store in a home.
+const STORE: &str = "store";
 /// Triples of derived data replaced in one transaction: it holds them in memory.
 const AT_ONCE: usize = 20_000;
 
 /// Returns true if a folder is a home. A home whose first load was killed before it wrote anything is not one yet.
 #[must_use]
 pub fn is_home(home: &Path) -> bool {
-    home.join(SETTINGS).is_file()
+    home.join(SETTINGS).is_file() && home.join(STORE).is_dir()
 }
 
 /// Reads a dataset's content from its graph file alone, beside whoever has the store open.
@@ -166,8 +219,12 @@ pub struct Store {
     changes: AtomicU64,
     /// Number of replaced descriptions since the store was opened.
     described: AtomicU64,
-    /// Held as long as the store is open; the system frees it when the process ends, however it ends.
-    _lock: Option<File>,
+    views: Mutex<ViewCache>,
+    /// Number of the last commit, see [`commit_record`].
+    last_commit: Mutex<u64>,
+    /// Held as long as the store is open; the system frees it when the process ends, however it ends. `None` if the store
+    /// is in memory, or if another process holds the lock.
+    lock: Option<File>,
 }
 
 /// A dataset of the catalogue and the version of its content.
@@ -184,38 +241,53 @@ pub struct Entry {
 impl Store {
     /// Opens a home; for writing it is made where there is none, with `base` or the default base.
     pub fn open(home: &Path, access: Access, base: Option<&str>) -> Result<Self, StoreError> {
+        let store = Self::open_unchecked(home, access, base)?;
+        let commit = store.check_commit()?;
+        *store.last_commit.lock().unwrap_or_else(PoisonError::into_inner) = commit;
+        Ok(store)
+    }
+
+    /// Opens a home without comparing the store with the commit record.
+    pub(crate) fn open_unchecked(home: &Path, access: Access, base: Option<&str>) -> Result<Self, StoreError> {
         if let Some(base) = base {
             Iris::new(base)?; // before anything is made that would look like a home
         }
         if access == Access::Write {
+            home_folder::create(home)?;
             fs::create_dir_all(home.join("graphs")).map_err(StoreError::io(home))?;
         }
         let lock = lock(home, access)?;
         let iris = settings(home, access, base)?;
-        let oxigraph = open_oxigraph(&home.join("store"), access)?;
-        Ok(Self {
+        if access == Access::Write {
+            view::remove_old_views(home)?;
+        }
+        let oxigraph = open_oxigraph(&home.join(STORE), access)?;
+        Ok(Self::with_parts(home, iris, oxigraph, access, Some(lock)))
+    }
+
+    fn with_parts(home: &Path, iris: Iris, oxigraph: Oxigraph, access: Access, lock: Option<File>) -> Self {
+        Self {
             home: home.to_owned(),
             iris,
             oxigraph,
             access,
             changes: AtomicU64::default(),
             described: AtomicU64::default(),
-            _lock: Some(lock),
-        })
+            views: Mutex::default(),
+            last_commit: Mutex::default(),
+            lock,
+        }
+    }
+
+    /// Returns true if the store has no files.
+    fn is_in_memory(&self) -> bool {
+        self.access == Access::Write && self.lock.is_none()
     }
 
     /// A store in memory, with its graph files in `folder`: for tests and for use as a library.
     pub fn in_memory(folder: &Path, iris: Iris) -> Result<Self, StoreError> {
         fs::create_dir_all(folder.join("graphs")).map_err(StoreError::io(folder))?;
-        Ok(Self {
-            home: folder.to_owned(),
-            iris,
-            oxigraph: Oxigraph::new()?,
-            access: Access::Write,
-            changes: AtomicU64::default(),
-            described: AtomicU64::default(),
-            _lock: None,
-        })
+        Ok(Self::with_parts(folder, iris, Oxigraph::new()?, Access::Write, None))
     }
 
     /// The IRIs of this home.
@@ -311,7 +383,9 @@ impl Store {
     /// work only afterwards.
     pub fn replace_derived(&self, graph: &NamedNode, new: Vec<(DatasetId, Vec<Triple>)>) -> Result<(), StoreError> {
         let _change = self.change();
+        let commit = self.start_commit();
         let mut transaction = self.oxigraph.start_transaction()?;
+        self.mark(&commit, &mut transaction)?;
         for (id, _) in &new {
             for triple in self.derived(graph, id)? {
                 transaction.remove(&triple.in_graph(graph.clone()));
@@ -323,7 +397,7 @@ impl Store {
                 transaction.insert(&triple.clone().in_graph(graph.clone()));
             }
             transaction.commit()?;
-            return Ok(());
+            return self.finish_commit(commit);
         }
         transaction.commit()?;
         let mut loader = self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(200);
@@ -331,7 +405,7 @@ impl Store {
             new.into_iter().flat_map(|(_, triples)| triples).map(|triple| triple.in_graph(graph.clone())),
         )?;
         loader.commit()?;
-        Ok(())
+        self.finish_commit(commit)
     }
 
     /// Compacts what bulk loads have left in many files, of which each must be looked into for every term that is read. It
@@ -341,6 +415,37 @@ impl Store {
         #[cfg(feature = "rocksdb")]
         self.oxigraph.optimize()?;
         Ok(())
+    }
+
+    /// Returns true if the store was opened for writing.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        self.access == Access::Write
+    }
+
+    /// Writes a consistent copy of the store to a folder that does not exist, as hard links where possible. The store must be
+    /// open for writing.
+    pub fn checkpoint(&self, folder: &Path) -> Result<(), StoreError> {
+        #[cfg(feature = "rocksdb")]
+        self.oxigraph.backup(folder)?;
+        #[cfg(not(feature = "rocksdb"))]
+        let _ = folder;
+        Ok(())
+    }
+
+    /// Returns the files of the current versions: graph files, counts and fingerprints, as far as they exist.
+    pub fn version_files(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let mut versions: Vec<String> = self.versions()?.into_values().collect();
+        versions.sort();
+        versions.dedup();
+        let mut paths = Vec::with_capacity(3 * versions.len());
+        for version in versions {
+            paths.push(graph_file::path(&self.home, &version));
+            paths.push(counts::path(&self.home, &version));
+            paths.push(fingerprint::path(&self.home, &version));
+        }
+        paths.retain(|path| path.exists());
+        Ok(paths)
     }
 
     /// Returns the counts of a dataset version: from their file, or counted anew and, if the home is writable, written.
@@ -471,7 +576,9 @@ impl Store {
     fn describe(&self, new: &[(DatasetId, Vec<Triple>)], stamp: &Stamp) -> Result<(), StoreError> {
         let _change = self.change();
         let catalog = self.iris.catalog();
+        let commit = self.start_commit();
         let mut transaction = self.oxigraph.start_transaction()?;
+        self.mark(&commit, &mut transaction)?;
         let kind = NamedNode::new_unchecked(lodeseek_rdf::vocab::rdf::TYPE);
         let class = NamedNode::new_unchecked(dcat_terms::CATALOG);
         transaction.insert(&Quad::new(catalog.clone(), kind, class, catalog.clone()));
@@ -499,7 +606,7 @@ impl Store {
         }
         transaction.commit()?;
         self.described.fetch_add(1, Ordering::SeqCst);
-        Ok(())
+        self.finish_commit(commit)
     }
 
     /// Takes away content no pointer names: replaced versions, and what a killed load left behind. How many graphs went.
@@ -521,9 +628,14 @@ impl Store {
             on_progress(done, stale.len());
             self.oxigraph.remove_named_graph(graph)?;
         }
+        self.flush()?;
         graph_file::remove_unnamed(&self.home, &versions.into_values().collect())?;
         Ok(stale.len())
     }
+}
+
+fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn is_part(node: &NamedNode, of: &NamedNode) -> bool {
@@ -540,42 +652,58 @@ fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
         io::ErrorKind::NotFound => StoreError::NoHome { home: home.to_owned() },
         _ => StoreError::Io { path: path.clone(), cause },
     })?;
-    let (taken, holder) = match access {
-        Access::Write => (file.try_lock(), "reads or writes it (a running `serve`?)"),
+    let (taken, activity) = match access {
+        Access::Write => (file.try_lock(), "reads or writes it"),
         Access::Read => (file.try_lock_shared(), "writes it"),
     };
     match taken {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { home: home.to_owned(), holder }),
+        Err(TryLockError::WouldBlock) => {
+            let holder = match holders::describe(&file) {
+                Some(processes) => format!("{activity} ({processes})"),
+                None => format!("{activity} (a running `serve`?)"),
+            };
+            Err(StoreError::InUse { home: home.to_owned(), holder })
+        }
         Err(TryLockError::Error(cause)) => Err(StoreError::Io { path, cause }),
     }
 }
 
+/// Reads the base of a home. A new home gets `base` or the default, which is written to the configuration file.
 fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<Iris, StoreError> {
     let path = home.join(SETTINGS);
-    match fs::read_to_string(&path) {
-        Ok(text) => {
-            let settings: Settings =
-                toml::from_str(&text).map_err(|error| StoreError::Settings { path, reason: error.to_string() })?;
-            if let Some(requested) = base.filter(|requested| *requested != settings.base) {
-                return Err(StoreError::OtherBase {
-                    home: home.to_owned(),
-                    made: settings.base,
-                    requested: requested.to_owned(),
-                });
-            }
-            Ok(Iris::new(&settings.base)?)
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound && access == Access::Write => String::new(),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+            return Err(StoreError::NoHome { home: home.to_owned() });
         }
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound && access == Access::Write => {
-            let iris = Iris::new(base.unwrap_or(Iris::DEFAULT_BASE))?;
-            let text = toml::to_string(&Settings { base: iris.base().to_owned() })
-                .map_err(|error| StoreError::Settings { path: path.clone(), reason: error.to_string() })?;
-            graph_file::write_whole(&path, text.as_bytes())?;
-            Ok(iris)
-        }
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Err(StoreError::NoHome { home: home.to_owned() }),
-        Err(cause) => Err(StoreError::Io { path, cause }),
+        Err(cause) => return Err(StoreError::Io { path, cause }),
+    };
+    let settings: Settings = toml::from_str(&text)
+        .map_err(|error| StoreError::Settings { path: path.clone(), reason: error.to_string() })?;
+    let has_store = home.join(STORE).is_dir();
+    if access == Access::Read && !has_store {
+        return Err(StoreError::NoHome { home: home.to_owned() });
     }
+    if let Some(made) = settings.base {
+        return match base.filter(|requested| *requested != made) {
+            Some(requested) => {
+                Err(StoreError::OtherBase { home: home.to_owned(), made, requested: requested.to_owned() })
+            }
+            None => Iris::new(&made).map_err(|error| StoreError::Settings { path, reason: error.to_string() }),
+        };
+    }
+    // Without the base, all IRIs in an existing store would lose their meaning.
+    if has_store {
+        let reason = "the key `base` is missing; restore it: the store contains IRIs that begin with it".to_owned();
+        return Err(StoreError::Settings { path, reason });
+    }
+    let iris = Iris::new(base.unwrap_or(Iris::DEFAULT_BASE))?;
+    let line = format!("base = {}\n", toml::Value::from(iris.base()));
+    // Keys of the root table precede all tables, so the line is the first.
+    graph_file::write_whole(&path, (line + &text).as_bytes())?;
+    Ok(iris)
 }
 
 #[cfg(feature = "rocksdb")]

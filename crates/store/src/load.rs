@@ -31,6 +31,18 @@ pub struct LoadOptions {
     pub stamp: Stamp,
     /// Treatment of replaced versions. Default: they are cleared.
     pub replaced: Replaced,
+    /// Treatment of a new dataset with a file that cannot be read. Default: it is stored with what can be read.
+    pub incomplete: Incomplete,
+}
+
+/// Treatment of a new dataset of which a file is missing, damaged, or holds nothing that can be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Incomplete {
+    /// It is stored with the content that can be read.
+    #[default]
+    Stored,
+    /// It is not stored. Its outcome is [`DatasetOutcome::Kept`], as that of a dataset that keeps its previous version.
+    Rejected,
 }
 
 /// Treatment of content that was replaced by other content.
@@ -52,12 +64,16 @@ impl Default for LoadOptions {
             limits: Limits::default(),
             stamp: Stamp::default(),
             replaced: Replaced::default(),
+            incomplete: Incomplete::default(),
         }
     }
 }
 
 /// Parsed datasets waiting to be written; more would only fill memory.
 const WAITING_DATASETS: usize = 4;
+/// Datasets after which a batch is committed, however few triples they have. The descriptions of a batch are one transaction, which
+/// is held in memory: about 16 KB a dataset.
+const BATCH_DATASETS: usize = 2000;
 
 /// Phase of a load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -264,7 +280,8 @@ impl<'r> Run<'r> {
         self.waiting_triples += parsed.graph.len();
         self.waiting.push(parsed);
         (self.on_progress)(self.progress);
-        if self.waiting_triples >= self.loader.options.batch_triples { self.write() } else { Ok(()) }
+        let is_full = self.waiting_triples >= self.loader.options.batch_triples || self.waiting.len() >= BATCH_DATASETS;
+        if is_full { self.write() } else { Ok(()) }
     }
 
     fn finish(mut self) -> Result<LoadReport, StoreError> {
@@ -292,8 +309,9 @@ impl<'r> Run<'r> {
             let id = &parsed.dataset.metadata.id;
             let description = description(parsed, store);
             let present = store.version(id)?;
-            let same_content = present.as_ref() == Some(&parsed.version);
-            if present.is_some() && !same_content && parsed.lacks_content {
+            let same_content = present.as_ref() == Some(&parsed.version) && store.has_content(id, parsed)?;
+            let is_kept = present.is_some() || self.loader.options.incomplete == Incomplete::Rejected;
+            if is_kept && !same_content && parsed.lacks_content {
                 parsed.report.outcome = DatasetOutcome::Kept;
                 continue;
             }
@@ -340,6 +358,14 @@ impl<'r> Run<'r> {
         bulk.load_quads(quads)?;
         bulk.commit()?;
         Ok(())
+    }
+}
+
+impl Store {
+    /// Returns true if the store has the graph of a parsed dataset. Lost content must not count as unchanged.
+    fn has_content(&self, id: &DatasetId, parsed: &Parsed) -> Result<bool, StoreError> {
+        let graph = self.iris.graph(id, &parsed.version);
+        Ok(parsed.graph.is_empty() || self.oxigraph.contains_named_graph(graph.as_ref())?)
     }
 }
 
@@ -544,5 +570,23 @@ mod tests {
             assert_eq!(load(broken), (DatasetOutcome::Kept, 1), "{:?}", String::from_utf8_lossy(broken));
         }
         assert_eq!(load(b"# no triples, and no error\n"), (DatasetOutcome::Replaced, 0));
+    }
+
+    /// Issue 25, finding 14: a `data.json` of many small entries became one transaction of gigabytes.
+    #[test]
+    fn many_datasets_without_content_are_committed_in_batches() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("data.json");
+        let entries: Vec<String> = (0..4500)
+            .map(|number| format!(r#"{{"title": "Set {number}", "identifier": "s{number}", "keyword": ["k"]}}"#))
+            .collect();
+        fs::write(&path, format!(r#"{{"dataset": [{}]}}"#, entries.join(","))).expect("written");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
+        let batches = std::cell::Cell::new(0);
+        let count = |progress: LoadProgress| batches.set(batches.get() + u32::from(progress.phase == Phase::Writing));
+        let report = Loader::new(&store).load(Catalog::read(&path).expect("a catalogue"), &count).expect("loaded");
+        assert_eq!((report.datasets.len(), batches.get()), (4500, 3));
+        assert_eq!(store.ids().expect("ids").len(), 4500);
     }
 }

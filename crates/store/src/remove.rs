@@ -31,7 +31,9 @@ impl Store {
     fn take_out_of_catalog(&self, ids: &[&DatasetId]) -> Result<(), StoreError> {
         let _change = self.change();
         let catalog = self.iris.catalog();
+        let commit = self.start_commit();
         let mut transaction = self.oxigraph.start_transaction()?;
+        self.mark(&commit, &mut transaction)?;
         for id in ids {
             let node = self.iris.dataset(id);
             for triple in self.node_and_parts(&catalog, &node)? {
@@ -51,6 +53,6 @@ impl Store {
         }
         transaction.commit()?;
         self.described.fetch_add(1, Ordering::SeqCst);
-        Ok(())
+        self.finish_commit(commit)
     }
 }

@@ -15,6 +15,7 @@ use lodeseek_index::vectors::{Precision, Rows, Vectors, VectorsSnapshot, model_f
 use lodeseek_rerank::{Combination, Encoder, Granularity, Matrix, Passage, Query, colbert, dpr};
 use lru::LruCache;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,6 +34,15 @@ pub(super) struct DenseRetriever {
     queries: Mutex<LruCache<String, Arc<Query>>>,
     matrix: Mutex<Option<Arc<VectorMatrix>>>,
     freshness: Mutex<FreshnessCache>,
+    damaged: Mutex<DamagedVectors>,
+}
+
+/// The datasets whose vectors were found damaged.
+#[derive(Default)]
+struct DamagedVectors {
+    /// The generation of the vectors for which the list is valid.
+    generation: u64,
+    ids: BTreeSet<DatasetId>,
 }
 
 /// A cache of tests if a dataset's vectors belong to its current texts.
@@ -72,11 +82,38 @@ impl DenseRetriever {
         let folder = model_folder(&vectors_folder(home), encoder.fingerprint());
         let vectors = Vectors::open(&folder, encoder.fingerprint())?;
         let queries = Mutex::new(LruCache::new(MAX_CACHED_QUERIES));
-        Ok(Self { encoder, vectors, queries, matrix: Mutex::default(), freshness: Mutex::default() })
+        Ok(Self {
+            encoder,
+            vectors,
+            queries,
+            matrix: Mutex::default(),
+            freshness: Mutex::default(),
+            damaged: Mutex::default(),
+        })
     }
 
     pub(super) fn encoder(&self) -> &dyn Encoder {
         self.encoder.as_ref()
+    }
+
+    /// Returns the number of datasets whose vectors were found damaged so far.
+    pub(super) fn damaged(&self) -> usize {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner).ids.len()
+    }
+
+    /// Notes that the vectors of a dataset are damaged. Logs it once for each commit of the vectors.
+    fn note_damage(&self, id: &DatasetId, generation: u64) {
+        let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+        if damaged.generation != generation {
+            *damaged = DamagedVectors { generation, ids: BTreeSet::new() };
+        }
+        if damaged.ids.insert(id.clone()) {
+            let model = self.encoder.name();
+            tracing::error!(
+                "the vectors of dataset {id} by {model} are damaged: it is ranked without them; run `lodeseek repair`, then \
+                 `lodeseek index` with the encoder"
+            );
+        }
     }
 
     /// Returns the number format of its stored vectors.
@@ -243,8 +280,8 @@ impl DenseRetriever {
     fn score(&self, encoded: &EncodedQuery, id: &DatasetId, options: &ScoringOptions) -> Option<DenseMatch> {
         let stored = match encoded.vectors.get(id) {
             Ok(stored) => stored?,
-            Err(error) => {
-                tracing::warn!(%error, "cannot read a dataset's vectors: ranked without them");
+            Err(_) => {
+                self.note_damage(id, encoded.vectors.generation());
                 return None;
             }
         };
@@ -278,7 +315,8 @@ impl DenseRetriever {
         {
             return Arc::clone(matrix);
         }
-        let matrix = Arc::new(VectorMatrix::new(vectors));
+        let generation = vectors.generation();
+        let matrix = Arc::new(VectorMatrix::new(vectors, |id| self.note_damage(id, generation)));
         *cached = Some(Arc::clone(&matrix));
         matrix
     }

@@ -19,13 +19,20 @@ pub(super) struct VectorMatrix {
 }
 
 impl VectorMatrix {
-    pub(super) fn new(vectors: &VectorsSnapshot) -> Self {
+    /// Reads all vectors. Calls `on_damage` with each dataset whose vectors are damaged.
+    pub(super) fn new(vectors: &VectorsSnapshot, mut on_damage: impl FnMut(&DatasetId)) -> Self {
         let mut values = Vec::new();
         let mut places = Vec::new();
         let mut rows = 0;
         for id in vectors.ids() {
-            // Damaged vectors are reported when their dataset is a candidate.
-            let Ok(Some(stored)) = vectors.get(id) else { continue };
+            let stored = match vectors.get(id) {
+                Ok(Some(stored)) => stored,
+                Ok(None) => continue,
+                Err(_) => {
+                    on_damage(id);
+                    continue;
+                }
+            };
             let mut place = [None; 2];
             for (place, matrix) in place.iter_mut().zip([&stored.metadata, &stored.data]) {
                 if matrix.rows() > 0 {

@@ -53,6 +53,13 @@ pub struct EncoderSummary {
     pub granularity: Granularity,
     /// Number of candidates with missing, damaged or outdated vectors. Only the other rankings place them.
     pub unencoded: usize,
+    /// Number of datasets whose vectors were found damaged so far. Searches by vectors do not find them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub damaged: usize,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// The rankings of one query's candidates that are fused.
@@ -148,11 +155,13 @@ impl Reranker {
     ) -> Result<Reranked, EngineError> {
         let CandidateScores { components, dense, candidates } = self.scores(query, sparse, scope)?;
         let mut encoders = Vec::with_capacity(self.encoders.len());
-        for (encoder, ranking) in self.encoders().zip(&components.dense) {
+        for (dense, ranking) in self.encoders.iter().zip(&components.dense) {
+            let encoder = dense.encoder();
             encoders.push(EncoderSummary {
                 model: encoder.name().to_owned(),
                 granularity: encoder.granularity(),
                 unencoded: candidates - ranking.len(),
+                damaged: dense.damaged(),
             });
         }
         let summary = RerankSummary {

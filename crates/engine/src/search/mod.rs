@@ -18,7 +18,7 @@ use crate::rerank::Reranked;
 use crate::scope::CandidateScope;
 use crate::snippets::{self, label_all, mark_terms};
 use crate::spelling::suggest_spelling;
-use crate::{EngineError, QueryTerms, evidence};
+use crate::{EngineError, QueryTerms, ResultOrder, evidence};
 use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selected};
 use lodeseek_index::{
     AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, FacetCounter, Snapshot, StatisticsLevel,
@@ -128,7 +128,10 @@ impl Search<'_> {
         facet_counter: Option<&mut FacetCounter<'_>>,
     ) -> Result<RankedDocs, EngineError> {
         let end = self.request.skip.saturating_add(self.request.depth);
-        let depth = end.saturating_add(self.groups.surplus);
+        let depth = match self.request.order {
+            ResultOrder::Relevance => end.saturating_add(self.groups.surplus),
+            _ => self.snapshot.len() as usize,
+        };
         Ok(match facet_counter {
             Some(counter) => rank_selected(self.model, &self.query, self.snapshot, depth, counter)?,
             None => rank_by_model(self.model, &self.query, scope, depth)?,
@@ -147,9 +150,11 @@ impl Search<'_> {
     fn page<'r>(&self, ranking: &'r Ranking, ranked: &RankedDocs) -> Result<Vec<PageEntry<'r>>, EngineError> {
         let mut is_first = self.groups.first_of_group();
         let end = self.request.skip.saturating_add(self.request.depth);
+        let mut found: Vec<(usize, &Scored)> = ranking.iter().enumerate().collect();
+        self.catalog.sort(&mut found, self.request.order, self.snapshot, |(_, scored)| &scored.id)?;
         let mut page = Vec::new();
         let mut rank = 0;
-        for (place, scored) in ranking.iter().enumerate() {
+        for (place, scored) in found {
             if rank == end {
                 break;
             }

@@ -1,6 +1,6 @@
 //! Search requests.
 
-use crate::{DuplicateMode, Filter};
+use crate::{DuplicateMode, Filter, ResultOrder};
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_snippet::{Method, MethodError};
 use serde::Deserialize;
@@ -74,6 +74,8 @@ pub struct SearchRequest {
     pub facets: Option<usize>,
     /// The handling of duplicate datasets. Totals and counts always include every duplicate.
     pub duplicates: DuplicateMode,
+    /// The order of the hits. An order other than by relevance covers all datasets found.
+    pub order: ResultOrder,
 }
 
 impl SearchRequest {
@@ -91,6 +93,7 @@ impl SearchRequest {
             filter: Filter::default(),
             facets: None,
             duplicates: DuplicateMode::All,
+            order: ResultOrder::default(),
         }
     }
 }

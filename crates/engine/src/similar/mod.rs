@@ -28,13 +28,13 @@ pub(super) use feature_vectors::VectorLengthCache;
 
 use super::DatasetReference;
 use super::features::features;
-use lodeseek_catalog::Metadata;
+use lodeseek_catalog::{DatasetId, Metadata};
 use lodeseek_index::Feature;
 use lodeseek_index::document::CompactDocument;
 use lodeseek_profile::Profile;
 use lodeseek_rdf::{TripleGraph, prefixed};
 use lodeseek_snippet::{IlluSnip, SnippetExtractor, Starts};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The weights of the similarities of vocabulary, links, meaning and words.
 const WEIGHTS: [f64; 4] = [3.0, 1.0, 2.0, 1.0];
@@ -167,38 +167,43 @@ impl SimilarityPart {
     }
 }
 
-/// An RDF graph with which datasets are compared.
+/// What is compared of an RDF graph: its features, and its texts if a model reads them. It does not hold the graph, and may come from
+/// another process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExampleGraph {
-    graph: TripleGraph,
-    profile: Profile,
+    triples: usize,
     features: Vec<Feature>,
+    texts: Option<CompactDocument>,
 }
 
 impl ExampleGraph {
-    /// Computes the profile and the features of a graph.
+    /// Computes the features of a graph.
     #[must_use]
-    pub fn new(graph: TripleGraph) -> Self {
-        let profile = Profile::new(&graph);
-        let features = features(&graph, &profile);
-        Self { graph, profile, features }
+    pub fn new(graph: &TripleGraph) -> Self {
+        Self { triples: graph.len(), features: features(graph, &Profile::new(graph)), texts: None }
+    }
+
+    /// Adds the texts of the graph, which searchers with a text encoder compare
+    /// ([`encodes_examples`](super::Searcher::encodes_examples)).
+    #[must_use]
+    pub fn with_texts(self, graph: &TripleGraph) -> Self {
+        let Ok(id) = DatasetId::new("example") else { return self };
+        let ranking = IlluSnip::default().with_starts(Starts::Heaviest);
+        let snippet = ranking.extract(graph, &Profile::new(graph), super::indexer::COMPACT_BUDGET);
+        let texts =
+            CompactDocument { metadata: Vec::new(), ..CompactDocument::new(&Metadata::new(id), graph, &snippet) };
+        Self { texts: Some(texts), ..self }
     }
 
     /// Returns the number of triples.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.graph.len()
+        self.triples
     }
 
     /// Returns true if the graph has no triples.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.graph.is_empty()
-    }
-
-    /// Returns the texts that encoders read, as of a dataset without metadata.
-    fn compact_document(&self, metadata: &Metadata) -> CompactDocument {
-        let ranking = IlluSnip::default().with_starts(Starts::Heaviest);
-        let snippet = ranking.extract(&self.graph, &self.profile, super::indexer::COMPACT_BUDGET);
-        CompactDocument { metadata: Vec::new(), ..CompactDocument::new(metadata, &self.graph, &snippet) }
+        self.triples == 0
     }
 }

@@ -56,12 +56,18 @@ impl Searcher {
         self.rank_similar(&target, &snapshot, depth).map(Some)
     }
 
+    /// Returns true if examples are compared by their texts, too ([`ExampleGraph::with_texts`]).
+    #[must_use]
+    pub fn encodes_examples(&self) -> bool {
+        self.ranker().text_encoder().is_some()
+    }
+
     /// Returns the datasets most similar to an example graph, best first. If the searcher has an encoder with one vector per
-    /// text, the example is encoded.
+    /// text, the texts of the example are encoded.
     pub fn similar_to(&self, example: &ExampleGraph, depth: usize) -> Result<SimilarDatasets, EngineError> {
         let snapshot = self.catalog().snapshot()?;
-        let vectors = match (self.ranker().text_encoder(), DatasetId::new("example").ok()) {
-            (Some(dense), Some(id)) => Some(dense.encode_texts(&example.compact_document(&Metadata::new(id)))?),
+        let vectors = match (self.ranker().text_encoder(), &example.texts) {
+            (Some(dense), Some(texts)) => Some(dense.encode_texts(texts)?),
             _ => None,
         };
         let target =

@@ -10,12 +10,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const NAME: &str = "directory";
 const NEW: &str = "directory.new";
 /// Format version of directory and blocks.
 const FORMAT: u32 = 1;
+
+/// Returns the path of the directory file of a folder.
+pub(super) fn path(folder: &Path) -> PathBuf {
+    folder.join(NAME)
+}
 
 /// Description of the vectors of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -53,10 +53,23 @@ pub enum VectorsError {
     Shape { dataset: DatasetId, columns: usize, expected: usize },
     /// I/O error.
     #[error("cannot access the vectors: {0}")]
-    Io(#[from] std::io::Error),
+    Io(std::io::Error),
     /// The data file could not be mapped.
     #[error("cannot access the vectors: {0}")]
-    Map(#[from] tantivy::TantivyError),
+    Map(tantivy::TantivyError),
+}
+
+// The messages contain the causes, which are therefore not sources: they would be printed twice.
+impl From<std::io::Error> for VectorsError {
+    fn from(cause: std::io::Error) -> Self {
+        Self::Io(cause)
+    }
+}
+
+impl From<tantivy::TantivyError> for VectorsError {
+    fn from(cause: tantivy::TantivyError) -> Self {
+        Self::Map(cause)
+    }
 }
 
 /// Returns the folder of a model's vectors, below the folder of all vectors.
@@ -102,6 +115,37 @@ pub fn list(folder: &Path) -> Result<Vec<StoredVectors>, VectorsError> {
     }
     listed.sort_by(|a, b| a.folder.cmp(&b.folder));
     Ok(listed)
+}
+
+/// Removes the vectors of datasets whose checksum is wrong, so that they are encoded again. Deletes all if the directory is
+/// unreadable. Returns the number of datasets removed, or `None` if all were deleted.
+pub fn remove_damaged(folder: &Path) -> Result<Option<usize>, VectorsError> {
+    let description = match Directory::read(folder) {
+        Ok(Some(directory)) => directory.header.description,
+        _ => {
+            fs::remove_dir_all(folder)?;
+            return Ok(None);
+        }
+    };
+    let mut writer = VectorsWriter::open(folder, description)?;
+    let ids: Vec<DatasetId> = writer.ids().cloned().collect();
+    let mut removed = 0;
+    for id in ids {
+        if !writer.is_sound(&id)? {
+            writer.remove(&id);
+            removed += 1;
+        }
+    }
+    writer.finish()?;
+    Ok(Some(removed))
+}
+
+/// Returns the files of the last commit: the directory and the data file, to be copied in this order. `None` if nothing was committed. A data file that is
+/// replaced meanwhile may be missing.
+pub fn committed_files(folder: &Path) -> Result<Option<Vec<PathBuf>>, VectorsError> {
+    let Some(header) = Directory::header(folder)? else { return Ok(None) };
+    // A data file only grows: copied second, it contains all that the directory lists.
+    Ok(Some(vec![directory::path(folder), folder.join(header.data)]))
 }
 
 /// Deletes vectors. Readers that have them open can continue to use them.

@@ -147,6 +147,12 @@ impl VectorsSnapshot {
         Ok(Some(DatasetVectors { metadata: metadata_rows, data }))
     }
 
+    /// Returns the datasets whose vectors are damaged. Reads all vectors.
+    #[must_use]
+    pub fn damaged(&self) -> Vec<DatasetId> {
+        self.blocks.keys().filter(|id| self.get(id).is_err()).cloned().collect()
+    }
+
     /// Returns the offset of a block and the lengths of its matrices, if the file contains them.
     fn place(&self, entry: &Entry) -> Option<(usize, [usize; 2])> {
         let inside = entry.lies_within(self.data.len() as u64, &self.description);

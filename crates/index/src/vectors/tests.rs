@@ -279,3 +279,26 @@ fn a_file_that_grew_meanwhile_is_read_as_committed() {
     let snapshot = Vectors::open(folder.path(), "0123").expect("opened").snapshot().expect("read");
     assert_eq!((first(&snapshot, "a"), snapshot.len()), (Some(1.0), 1));
 }
+
+#[test]
+fn damaged_vectors_are_listed_and_removed_without_the_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut writer = writer(folder.path());
+    put(&mut writer, "a", 1.0, 2);
+    put(&mut writer, "b", 5.0, 3);
+    writer.finish().expect("committed");
+    let snapshot = || Vectors::open(folder.path(), "0123").and_then(|vectors| vectors.snapshot()).expect("opened");
+    assert_eq!(snapshot().damaged(), []);
+    let path = data_file(folder.path());
+    let mut bytes = fs::read(&path).expect("read");
+    *bytes.last_mut().expect("data") ^= 1;
+    fs::write(&path, bytes).expect("written");
+    assert_eq!(snapshot().damaged(), [id("b")]);
+    assert_eq!(remove_damaged(folder.path()).expect("repaired"), Some(1));
+    let after = snapshot();
+    assert_eq!((after.damaged(), after.len(), first(&after, "a")), (Vec::new(), 1, Some(1.0)));
+    assert_eq!(committed_files(folder.path()).expect("read").map(|files| files.len()), Some(2));
+    fs::write(folder.path().join("directory"), "damaged").expect("written");
+    assert_eq!(remove_damaged(folder.path()).expect("repaired"), None);
+    assert!(!folder.path().exists());
+}

@@ -1,5 +1,6 @@
 //! Conditions: retrieval experiments with expected scores, one TOML file each.
 
+use super::experiment::read_experiment_file;
 use super::field_weights::{FieldPools, WeightProgress, WeightTuning};
 use super::report::{Cell, Report, RowComparison, RowReport, TableReport};
 use super::reranking::{Encoders, RerankSpec};
@@ -256,11 +257,8 @@ impl Condition {
     ///
     /// Fails if the file cannot be read or parsed, or if its tables are inconsistent.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| {
-            format!("no condition at {}: give a file, or the NAME of acordar/NAME.toml", path.display())
-        })?;
-        let mut condition: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
-        condition.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (mut condition, name) = read_experiment_file::<Self>(path)?;
+        condition.name = name;
         condition.check().with_context(|| path.display().to_string())?;
         Ok(condition)
     }

@@ -18,6 +18,7 @@ mod tables;
 mod vectors;
 
 use super::Encoders;
+use super::experiment::read_experiment_file;
 use super::report::Report;
 use anyhow::{Context, ensure};
 use collection::Collection;
@@ -27,7 +28,6 @@ use lodeseek_ranking::Ranking;
 use lodeseek_rerank::Method;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use systems::ExperimentContext;
 use tables::OVERVIEW;
@@ -266,11 +266,8 @@ impl DataFinder {
     ///
     /// Fails if the file cannot be read or parsed, or if its systems are inconsistent.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| {
-            format!("no condition at {}: give a file, or the NAME of acordar/NAME.toml", path.display())
-        })?;
-        let mut experiment: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
-        experiment.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (mut experiment, name) = read_experiment_file::<Self>(path)?;
+        experiment.name = name;
         experiment.check().with_context(|| path.display().to_string())?;
         Ok(experiment)
     }

@@ -3,6 +3,7 @@
 use super::{Condition, DataFinder, Iclr};
 use anyhow::Context;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::Path;
 
@@ -30,6 +31,20 @@ enum Task {
     Iclr,
 }
 
+/// Reads an experiment file of a known kind. Returns its content and its name: the name of the file without `.toml`.
+///
+/// # Errors
+///
+/// Fails if the file cannot be read or parsed.
+pub(super) fn read_experiment_file<T: DeserializeOwned>(path: &Path) -> anyhow::Result<(T, String)> {
+    let text = fs::read_to_string(path).with_context(|| {
+        format!("no condition at {}: give a file, or the NAME of acordar/NAME.toml", path.display())
+    })?;
+    let content = toml::from_str(&text).with_context(|| path.display().to_string())?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok((content, name))
+}
+
 impl Experiment {
     /// Reads an experiment file.
     ///
@@ -37,10 +52,7 @@ impl Experiment {
     ///
     /// Fails if the file cannot be read or parsed, or if it is inconsistent.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| {
-            format!("no condition at {}: give a file, or the NAME of acordar/NAME.toml", path.display())
-        })?;
-        let head: Head = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        let (head, _) = read_experiment_file::<Head>(path)?;
         match head.task {
             None => Condition::read(path).map(|condition| Self::Ranking(Box::new(condition))),
             Some(Task::Datafinder) => DataFinder::read(path).map(|experiment| Self::DataFinder(Box::new(experiment))),

@@ -85,7 +85,8 @@ impl WeightTuning {
             .collect();
         let objective = |point: &[f64]| {
             let weights = field_weights_at(&fields, point);
-            topics.iter().map(|topic| topic.value(self.objective, &weights)).sum::<f64>() / topics.len().max(1) as f64
+            let values: Vec<f64> = topics.iter().map(|topic| topic.value(self.objective, &weights)).collect();
+            lodeseek_eval::mean(&values)
         };
         let published = fields.iter().map(|&field| self.published.weight(field)).collect();
         let search =

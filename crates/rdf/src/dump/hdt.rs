@@ -38,6 +38,15 @@ const PLAIN: u8 = 1;
 const LOG64: u8 = 1;
 /// Maximum size of the format or the properties in control information, in bytes. Real ones have about a hundred.
 const MAX_CONTROL_BYTES: usize = 64 << 10;
+/// Number of bytes that may be decoded for the triples of any file, and additionally for each byte of dictionary and triples.
+///
+/// To decode a term, the terms before it in its block are decoded as well. Tools write blocks of 16 terms, but a file with one
+/// block of a million terms would need hours.
+const FREE_DECODED_BYTES: u64 = 1 << 30;
+const DECODED_PER_BYTE: u64 = 1024;
+/// Number of recently decoded terms of a section that are held, and maximum length of one in bytes.
+const RECENT_TERMS: u64 = 1024;
+const MAX_RECENT_BYTES: usize = 4 << 10;
 /// Number of bits of a word.
 const WORD_BITS: u64 = 64;
 /// Maximum length of a variable-length number in bytes.
@@ -85,13 +94,11 @@ pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
     source.skip(header.number("length").ok_or_else(|| malformed("the header", "the length is missing"))?)?;
     source.control("the dictionary", DICTIONARY)?.require_format(&[FOUR_SECTIONS], "dictionary format")?;
     let longest = sink.limits.token_bytes;
-    let dictionary = Dictionary {
+    let sections = Sections {
         shared: Section::read("the terms that are subjects and objects", &mut source, longest)?,
         subjects: Section::read("the subjects", &mut source, longest)?,
         predicates: Section::read("the predicates", &mut source, longest)?,
         objects: Section::read("the objects", &mut source, longest)?,
-        bytes_left: sink.limits.decompressed_bytes,
-        bytes_limit: sink.limits.decompressed_bytes,
     };
     let control = source.control("the triples", TRIPLES)?;
     control.require_format(&[BITMAP_TRIPLES], "triples format")?;
@@ -99,7 +106,9 @@ pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
         let order = shorten(control.property("order").unwrap_or("none"));
         return Err(refused(format!("triple order {order} is not supported; supported: 1 (by subject)")));
     }
-    Triples::read(&mut source)?.emit(dictionary, sink)
+    let triples = Triples::read(&mut source)?;
+    let budget = DecodingBudget::new(sink.limits.decompressed_bytes, source.held);
+    triples.emit(Dictionary { sections, budget }, sink)
 }
 
 /// Input with checksums, and a limit on the bytes held in memory.
@@ -328,6 +337,19 @@ struct Section {
     block: u64,
     starts: LogSequence,
     text: Vec<u8>,
+    cursor: Cursor,
+    /// Recently decoded terms, at the remainder of their number. Frequent objects are decoded once.
+    recent: Vec<(u64, Vec<u8>)>,
+}
+
+/// Term that was decoded last, from which later terms of its block are decoded.
+#[derive(Default)]
+struct Cursor {
+    /// Number of the term, starting at 1; 0 before the first one.
+    number: u64,
+    /// Position after the term.
+    place: usize,
+    term: Vec<u8>,
 }
 
 impl Section {
@@ -340,7 +362,8 @@ impl Section {
         let (len, bytes, block) = (source.number()?, source.number()?, source.number()?);
         source.end_of_preamble()?;
         let starts = LogSequence::read(source)?;
-        let section = Self { name, len, block, starts, text: source.block(bytes)? };
+        let text = source.block(bytes)?;
+        let section = Self { name, len, block, starts, text, cursor: Cursor::default(), recent: Vec::new() };
         section.checked(longest)
     }
 
@@ -389,17 +412,49 @@ impl Section {
     }
 
     /// Returns the term with a number, starting at 1, and the number of bytes read to decode it.
-    fn term(&self, number: u64) -> Option<(Vec<u8>, usize)> {
-        let number = number.checked_sub(1).filter(|number| *number < self.len)?;
-        let start = usize::try_from(self.starts.get(number.checked_div(self.block)?)?).ok()?;
-        let mut term = Vec::new();
-        let mut place = self.append(&mut term, start)?;
-        for _ in 0..number % self.block {
-            place = self.shorten_to_common(&mut term, place)?;
-            place = self.append(&mut term, place)?;
+    fn term(&mut self, number: u64) -> Option<(Vec<u8>, usize)> {
+        if number == 0 || number > self.len {
+            return None;
         }
-        let looked_at = place - start + term.len();
+        let slot = usize::try_from(number % RECENT_TERMS).ok()?;
+        if let Some((known, term)) = self.recent.get(slot)
+            && *known == number
+        {
+            return Some((term.clone(), term.len()));
+        }
+        let mut cursor = std::mem::take(&mut self.cursor);
+        let decoded = self.decode(number, &mut cursor)?;
+        let term = cursor.term.clone();
+        self.cursor = cursor;
+        if term.len() <= MAX_RECENT_BYTES {
+            if self.recent.len() <= slot {
+                self.recent.resize(slot + 1, (0, Vec::new()));
+            }
+            self.recent[slot] = (number, term.clone());
+        }
+        let looked_at = decoded + term.len();
         Some((term, looked_at))
+    }
+
+    /// Moves a cursor to a term. Returns the number of bytes read.
+    fn decode(&self, number: u64, cursor: &mut Cursor) -> Option<usize> {
+        let place_in_block = (number - 1).checked_rem(self.block)?;
+        let first = number - place_in_block;
+        let start = if (first..=number).contains(&cursor.number) {
+            cursor.place
+        } else {
+            let start = usize::try_from(self.starts.get((number - 1) / self.block)?).ok()?;
+            cursor.term.clear();
+            cursor.place = self.append(&mut cursor.term, start)?;
+            cursor.number = first;
+            start
+        };
+        while cursor.number < number {
+            let place = self.shorten_to_common(&mut cursor.term, cursor.place)?;
+            cursor.place = self.append(&mut cursor.term, place)?;
+            cursor.number += 1;
+        }
+        Some(cursor.place - start)
     }
 }
 
@@ -420,47 +475,77 @@ fn number_at(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
     None
 }
 
-/// Dictionary of terms. Terms that are both subject and object have the lowest numbers among subjects and objects.
-struct Dictionary {
+/// Sections of the dictionary. Terms that are both subject and object have the lowest numbers among subjects and objects.
+struct Sections {
     shared: Section,
     subjects: Section,
     predicates: Section,
     objects: Section,
-    /// Remaining budget of bytes to decode. A term in a long block costs the bytes of the block before it, each time.
-    bytes_left: u64,
-    bytes_limit: u64,
+}
+
+/// Counter of the bytes that are decoded and copied for triples.
+struct DecodingBudget {
+    left: u64,
+    refusal: Refusal,
+}
+
+impl DecodingBudget {
+    /// Creates the budget of a file with `held` bytes of dictionary and triples.
+    fn new(decompressed_limit: u64, held: u64) -> Self {
+        let decoded_limit = FREE_DECODED_BYTES + DECODED_PER_BYTE.saturating_mul(held);
+        if decompressed_limit <= decoded_limit {
+            let refusal = Refusal::DecompressedSize { limit: decompressed_limit };
+            return Self { left: decompressed_limit, refusal };
+        }
+        let reason = format!(
+            "more than {decoded_limit} bytes are decoded from {held}: the blocks of the dictionary are too long; write the file \
+             with blocks of 16 terms"
+        );
+        Self { left: decoded_limit, refusal: Refusal::Hdt { reason } }
+    }
+
+    fn spend(&mut self, bytes: usize) -> Result<(), Refusal> {
+        self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| self.refusal.clone())?;
+        Ok(())
+    }
+}
+
+/// Dictionary of terms, with the budget for decoding them.
+struct Dictionary {
+    sections: Sections,
+    budget: DecodingBudget,
 }
 
 impl Dictionary {
-    fn term(&mut self, own: fn(&Self) -> &Section, number: u64, is_shared: bool) -> io::Result<Result<String, String>> {
-        let shared = if is_shared { self.shared.len } else { 0 };
-        let section = if number <= shared { &self.shared } else { own(self) };
+    fn term(
+        &mut self,
+        own: fn(&mut Sections) -> &mut Section,
+        number: u64,
+        is_shared: bool,
+    ) -> io::Result<Result<String, String>> {
+        let shared = if is_shared { self.sections.shared.len } else { 0 };
+        let section = if number <= shared { &mut self.sections.shared } else { own(&mut self.sections) };
         let in_section = if number <= shared { number } else { number - shared };
+        let name = section.name;
         let (term, looked_at) = section
             .term(in_section)
-            .ok_or_else(|| malformed("the triples", format!("no term with number {number} among {}", section.name)))?;
-        self.spend(looked_at)?;
+            .ok_or_else(|| malformed("the triples", format!("no term with number {number} among {name}")))?;
+        self.budget.spend(looked_at)?;
         Ok(String::from_utf8(term).map_err(|error| {
             format!("the term is not valid UTF-8: {}", shorten(&String::from_utf8_lossy(error.as_bytes())))
         }))
     }
 
-    fn spend(&mut self, bytes: usize) -> Result<(), Refusal> {
-        let limit = self.bytes_limit;
-        self.bytes_left = self.bytes_left.checked_sub(bytes as u64).ok_or(Refusal::DecompressedSize { limit })?;
-        Ok(())
-    }
-
     fn subject(&mut self, number: u64) -> io::Result<Result<NamedOrBlankNode, String>> {
-        Ok(self.term(|dictionary| &dictionary.subjects, number, true)?.and_then(|term| node(&term)))
+        Ok(self.term(|sections| &mut sections.subjects, number, true)?.and_then(|term| node(&term)))
     }
 
     fn predicate(&mut self, number: u64) -> io::Result<Result<NamedNode, String>> {
-        Ok(self.term(|dictionary| &dictionary.predicates, number, false)?.and_then(|term| named(&term)))
+        Ok(self.term(|sections| &mut sections.predicates, number, false)?.and_then(|term| named(&term)))
     }
 
     fn object(&mut self, number: u64) -> io::Result<Result<Term, String>> {
-        let term = self.term(|dictionary| &dictionary.objects, number, true)?;
+        let term = self.term(|sections| &mut sections.objects, number, true)?;
         Ok(term.and_then(|term| if term.starts_with('"') { literal(&term) } else { node(&term).map(Into::into) }))
     }
 }
@@ -544,7 +629,7 @@ impl Triples {
             begins_subject = self.predicate_ends.is_last(run);
             let repeated = length(&subject) + predicate.as_ref().map_or(0, |predicate| predicate.as_str().len());
             loop {
-                dictionary.spend(repeated)?;
+                dictionary.budget.spend(repeated)?;
                 let object = dictionary.object(number_of(&self.objects, place)?)?;
                 match (&subject, &predicate, object) {
                     (Ok(subject), Ok(predicate), Ok(object)) => {

@@ -21,6 +21,7 @@ mod text;
 mod turtle;
 mod unpack;
 mod xml;
+mod xml_scope;
 
 pub use format::Syntax;
 pub use unpack::open;
@@ -285,6 +286,19 @@ pub enum Refusal {
         /// Line number.
         line: u64,
     },
+    /// XML namespaces and attributes that need too many comparisons.
+    #[error(
+        "the {namespaces} namespaces and {attributes} attributes at line {line} need too many comparisons; declare fewer \
+         namespaces at once"
+    )]
+    NamespaceCount {
+        /// Number of namespaces in scope.
+        namespaces: u64,
+        /// Number of attributes of the element.
+        attributes: u64,
+        /// Line number.
+        line: u64,
+    },
     /// JSON-LD object whose memory is above the limit.
     #[error("a JSON-LD object that needs more than {limit} bytes of memory to read, up to line {line}")]
     JsonMemory {
@@ -319,7 +333,9 @@ pub enum Refusal {
         read: u64,
     },
     /// Base or prefix above the limit.
-    #[error("the base or a prefix declared up to line {line} is longer than {limit} bytes; declare a shorter one")]
+    #[error(
+        "the base, a prefix or a language tag declared up to line {line} is longer than {limit} bytes; declare a shorter one"
+    )]
     NamespaceSize {
         /// Limit.
         limit: usize,
@@ -573,7 +589,7 @@ fn object_length(object: &Term) -> usize {
         Term::NamedNode(node) => node.as_str().len(),
         Term::BlankNode(node) => node.as_str().len(),
         Term::Literal(literal) => {
-            let datatype = literal.datatype().as_str().len();
+            let datatype = literal.language().unwrap_or_else(|| literal.datatype().as_str()).len();
             literal.value().len() + if datatype > 256 { datatype } else { 0 }
         }
     }

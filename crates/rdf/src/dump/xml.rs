@@ -8,6 +8,7 @@
 //! IRIs and language tags are checked here for each triple. An error of the parser in the middle of an element would
 //! corrupt its stack. An error in XML or in the grammar of RDF/XML ends the file, because the nesting is unknown after it.
 
+use super::xml_scope::ScopeGuard;
 use super::{Refusal, Sink};
 use oxrdfxml::{RdfXmlParseError, RdfXmlParser};
 use rustc_hash::FxHashMap;
@@ -26,13 +27,13 @@ const MAX_ATTRIBUTES: u32 = 10_000;
 
 pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
     let mut start = Vec::new();
-    let (prolog, rest, amplification) = loop {
+    let (prolog, rest, entities) = loop {
         let seen = start.len();
         (&mut reader).take(8 << 10).read_to_end(&mut start)?;
         let whole = start.len() == seen;
         if let Some(prolog) = prolog(&start, whole)? {
-            let amplification = amplification(&prolog.entities, sink.limits)?;
-            break (prolog.rewritten(&start)?, start[prolog.end..].to_vec(), amplification);
+            let entities = entity_lengths(&prolog.entities, sink.limits)?;
+            break (prolog.rewritten(&start)?, start[prolog.end..].to_vec(), entities);
         }
         if start.len() > MAX_PROLOG_BYTES {
             return Err(
@@ -45,7 +46,7 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
     let line = 1 + memchr::memchr_iter(b'\n', &prolog).count() as u64;
     let guard = LimitGuard {
         inner: io::Cursor::new(rest).chain(reader),
-        token_limit: sink.limits.token_bytes / amplification,
+        token_limit: sink.limits.token_bytes / amplification(&entities),
         nesting_limit: sink.limits.nesting,
         state: MarkupState::Text,
         token: 0,
@@ -53,6 +54,7 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
         nesting: 0,
         last: 0,
         since_triple: Rc::clone(&since_triple),
+        scope: ScopeGuard::new(base, entities, Rc::clone(&sink.budget)),
         line,
     };
     let counted = LineCounter { inner: io::Cursor::new(prolog).chain(guard), lines: Rc::clone(&lines) };
@@ -134,8 +136,8 @@ enum MarkupState {
 
 /// Reader that rejects hostile input before it reaches the XML parser.
 ///
-/// It rejects long tokens and literals, deep nesting, and document type declarations after the prolog, whose entities were
-/// not checked.
+/// It rejects long tokens and literals, deep nesting, too many attributes and namespaces ([`ScopeGuard`]), and document type
+/// declarations after the prolog, whose entities were not checked.
 struct LimitGuard<R> {
     inner: R,
     token_limit: usize,
@@ -147,12 +149,14 @@ struct LimitGuard<R> {
     /// Last byte of the previous read.
     last: u8,
     since_triple: Rc<Cell<usize>>,
+    scope: ScopeGuard,
     line: u64,
 }
 
 impl<R> LimitGuard<R> {
     fn scan(&mut self, text: &[u8]) -> Result<(), Refusal> {
         let mut place = 0;
+        self.scope.count(text.len());
         while place < text.len() {
             let marks: [u8; 3] = match self.state {
                 MarkupState::Text => [b'<'; 3],
@@ -170,6 +174,12 @@ impl<R> LimitGuard<R> {
             let end = found.map_or(text.len(), |found| found + 1);
             self.token += end - place;
             self.check_token()?;
+            let before = &text[place..found.unwrap_or(end)];
+            match self.state {
+                MarkupState::Tag(None) => self.scope.unquoted(before),
+                MarkupState::Tag(Some(_)) => self.scope.quoted(before),
+                _ => {}
+            }
             if let Some(found) = found {
                 let previous = if found == 0 { self.last } else { text[found - 1] };
                 self.byte(text[found], previous)?;
@@ -210,6 +220,10 @@ impl<R> LimitGuard<R> {
                 if self.nesting > self.nesting_limit {
                     return Err(Refusal::Nesting { limit: self.nesting_limit, line: self.line });
                 }
+                self.scope.begin_tag();
+                if is_quote(byte) {
+                    self.scope.begin_value();
+                }
                 MarkupState::Tag(Some(byte).filter(|&byte| is_quote(byte)))
             }
             (MarkupState::Declaration, b'-') => MarkupState::HalfComment,
@@ -227,11 +241,14 @@ impl<R> LimitGuard<R> {
             (MarkupState::Data(_), _) => MarkupState::Data(0),
             (MarkupState::Instruction(_), _) => MarkupState::Instruction(byte == b'?'),
             (MarkupState::Tag(None), b'>') => {
-                self.nesting -= usize::from(previous == b'/');
+                let is_empty = previous == b'/';
+                self.scope.end_tag(self.nesting, is_empty, (self.token_limit, self.line))?;
+                self.nesting -= usize::from(is_empty);
                 MarkupState::Text
             }
             (MarkupState::EndTag(None), b'>') => {
                 self.nesting = self.nesting.saturating_sub(1);
+                self.scope.end_element(self.nesting);
                 MarkupState::Text
             }
             (MarkupState::Tag(None), _) if is_quote(byte) => {
@@ -239,9 +256,13 @@ impl<R> LimitGuard<R> {
                 if self.attributes > MAX_ATTRIBUTES {
                     return Err(Refusal::AttributeCount { limit: MAX_ATTRIBUTES, line: self.line });
                 }
+                self.scope.begin_value();
                 MarkupState::Tag(Some(byte))
             }
-            (MarkupState::Tag(Some(quote)), _) if byte == quote => MarkupState::Tag(None),
+            (MarkupState::Tag(Some(quote)), _) if byte == quote => {
+                self.scope.end_value(self.line)?;
+                MarkupState::Tag(None)
+            }
             (MarkupState::EndTag(None), _) if is_quote(byte) => MarkupState::EndTag(Some(byte)),
             (MarkupState::EndTag(Some(quote)), _) if byte == quote => MarkupState::EndTag(None),
             (inside, _) => inside,
@@ -391,35 +412,40 @@ fn declared_entities(declaration: &str) -> Result<Option<(Entities<'_>, &str)>, 
     }
 }
 
-/// Returns the largest factor by which entities expand a token. Rejects entity bombs.
+/// Returns the lengths of the entities after expansion. Rejects entity bombs.
 ///
 /// The length of an entity is the sum over its parts. An undeclared entity counts as one character, because the parser
 /// rejects it.
-fn amplification(entities: &Entities<'_>, limits: &super::Limits) -> Result<usize, Refusal> {
+fn entity_lengths(entities: &Entities<'_>, limits: &super::Limits) -> Result<FxHashMap<String, u64>, Refusal> {
     if entities.len() > limits.entities {
         return Err(Refusal::DocumentType { reason: format!("more than {} entities", limits.entities) });
     }
-    let mut lengths: FxHashMap<&str, u64> = FxHashMap::default();
-    let mut worst = 1;
+    let mut lengths: FxHashMap<String, u64> = FxHashMap::default();
     for (name, value) in entities {
-        let expanded = expanded_length(value, &lengths);
+        let expanded = expanded_length(value, |name| lengths.get(name).copied());
         if expanded > limits.entity_bytes {
             return Err(Refusal::EntityBomb { name: (*name).to_owned(), expanded, limit: limits.entity_bytes });
         }
-        worst = worst.max(expanded.div_ceil(name.len() as u64 + 2));
-        lengths.entry(name).or_insert(expanded);
+        lengths.entry((*name).to_owned()).or_insert(expanded);
     }
-    Ok(usize::try_from(worst).unwrap_or(usize::MAX))
+    Ok(lengths)
 }
 
-fn expanded_length(value: &str, lengths: &FxHashMap<&str, u64>) -> u64 {
+/// Returns the largest factor by which entities expand a token.
+fn amplification(entities: &FxHashMap<String, u64>) -> usize {
+    let factors = entities.iter().map(|(name, expanded)| expanded.div_ceil(name.len() as u64 + 2));
+    usize::try_from(factors.max().unwrap_or(1).max(1)).unwrap_or(usize::MAX)
+}
+
+/// Returns the length of a text after the expansion of its entities, given the lengths of these.
+pub(super) fn expanded_length(value: &str, length_of: impl Fn(&str) -> Option<u64>) -> u64 {
     let mut total = 0u64;
     let mut rest = value;
     while let Some(start) = rest.find('&') {
         total = total.saturating_add(start as u64);
         let after = &rest[start + 1..];
         let Some(end) = after.find(';') else { break };
-        total = total.saturating_add(lengths.get(&after[..end]).copied().unwrap_or(1));
+        total = total.saturating_add(length_of(&after[..end]).unwrap_or(1));
         rest = &after[end + 1..];
     }
     total.saturating_add(rest.len() as u64)

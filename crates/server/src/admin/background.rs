@@ -6,7 +6,7 @@ use lodeseek_engine::Searcher;
 use lodeseek_sparql::QueryEngine;
 use lodeseek_store::Store;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A task on a thread of its own, for the lifetime of the server.
@@ -41,6 +41,7 @@ pub struct Live {
     pub searcher: Arc<Searcher>,
     stop: StopSignal,
     tasks: Arc<Tasks>,
+    changes: Arc<Mutex<()>>,
 }
 
 impl Live {
@@ -52,12 +53,19 @@ impl Live {
             searcher: Arc::clone(&state.searcher),
             stop,
             tasks,
+            changes: Arc::clone(&state.changes),
         }
     }
 
     /// Adds an outcome to the operator's list: a summary of success, or the cause of failure.
     pub fn record(&self, what: &str, outcome: Result<String, String>) {
         self.tasks.add(what, outcome);
+    }
+
+    /// Waits until no other task changes the collection, and keeps others from changing it until the result is dropped.
+    #[must_use]
+    pub fn lock_changes(&self) -> MutexGuard<'_, ()> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sleeps for a time, or until the server stops. Returns true if the server still runs.

@@ -26,48 +26,63 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// Each source is harvested under a name of its own, so that adding or removing a source does not affect the others.
 #[derive(Clone, Debug)]
 pub struct HarvestSchedule {
-    /// Addresses or local paths of the sources.
-    pub sources: Vec<String>,
-    /// Time between the beginnings of two harvests.
-    pub every: Duration,
-    /// Files that are downloaded beside the catalogues.
-    pub downloads: Downloads,
+    /// Sources, at least one.
+    pub sources: Vec<ScheduledSource>,
     /// Egress policy. The hosts of the sources are added to its allow list.
     pub policy: EgressPolicy,
 }
 
+/// A source and its schedule.
+#[derive(Clone, Debug)]
+pub struct ScheduledSource {
+    /// Address or local path.
+    pub source: String,
+    /// Time between the beginnings of two harvests.
+    pub every: Duration,
+    /// Files that are downloaded beside the catalogue.
+    pub downloads: Downloads,
+}
+
 impl HarvestSchedule {
-    /// Returns the background task, or `None` if there is no source.
+    /// Returns the background task.
     #[must_use]
-    pub fn into_background(self) -> Option<Background> {
-        if self.sources.is_empty() {
-            return None;
-        }
-        Some(Background::new(move |live| self.run(live)))
+    pub fn into_background(self) -> Background {
+        Background::new(move |live| self.run(live))
     }
 
-    /// Harvests until the server stops.
+    /// Harvests until the server stops. Sources that are due together are harvested one after the other.
     fn run(&self, live: &Live) {
         index_pending(live);
-        let mut pause = Duration::ZERO;
-        while live.sleep(pause) {
-            let started = Instant::now();
-            for source in &self.sources {
-                self.harvest_and_report(source, live);
-            }
-            if !live.sleep(RETENTION.min(self.every)) {
+        let mut due = vec![Instant::now(); self.sources.len()];
+        loop {
+            let Some(next) = due.iter().min() else { return };
+            if !live.sleep(next.saturating_duration_since(Instant::now())) {
                 return;
             }
+            let mut shortest = RETENTION;
+            for (source, due) in self.sources.iter().zip(&mut due) {
+                let started = Instant::now();
+                if *due <= started {
+                    self.harvest_and_report(source, live);
+                    *due = started + source.every;
+                    shortest = shortest.min(source.every);
+                }
+            }
+            if !live.sleep(shortest) {
+                return;
+            }
+            let change = live.lock_changes();
             if let Err(error) = default_updater(live).clear_replaced() {
                 tracing::warn!(%error, "cannot delete replaced content; retrying after the next harvest");
             }
-            pause = self.every.saturating_sub(started.elapsed());
+            drop(change);
         }
     }
 
     /// Harvests one source, logs the outcome and adds it to the operator's list of tasks.
-    fn harvest_and_report(&self, source: &str, live: &Live) {
-        let outcome = self.harvest(source, live).map_err(|error| error_chain(error.as_ref()));
+    fn harvest_and_report(&self, scheduled: &ScheduledSource, live: &Live) {
+        let source = &scheduled.source;
+        let outcome = self.harvest(scheduled, live).map_err(|error| error_chain(error.as_ref()));
         match &outcome {
             Ok(summary) => tracing::info!("harvested {summary}"),
             Err(message) => tracing::error!("harvest: {message}; retrying at the next scheduled time"),
@@ -76,29 +91,32 @@ impl HarvestSchedule {
     }
 
     /// Harvests one source and returns a summary of one line.
-    fn harvest(&self, source: &str, live: &Live) -> Result<String, BoxError> {
-        let sources = [source.to_owned()];
+    fn harvest(&self, scheduled: &ScheduledSource, live: &Live) -> Result<String, BoxError> {
+        let sources = [scheduled.source.clone()];
         let mut policy = self.policy.clone();
         allow_source_hosts(&mut policy, &sources)?;
         let egress = Egress::new(policy);
         let existing_ids = live.store.ids()?.into_iter().collect();
-        let options = HarvestOptions { existing_ids, downloads: self.downloads, ..HarvestOptions::default() };
+        let options = HarvestOptions { existing_ids, downloads: scheduled.downloads, ..HarvestOptions::default() };
         let folder = live.store.home().join("harvest");
         let mut sink = LiveSink { live };
         let harvester = Harvester::new(&egress, &folder, &default_name(&sources)).with_options(options);
         let report = harvester.run(&sources, &mut sink, &|_| ())?;
+        let change = live.lock_changes();
         if has_changes(&report) {
             sink.updater(None).find_duplicates()?;
         }
         let encoded = live.searcher.encode()?;
         live.queries.prepare_statistics()?;
+        drop(change);
         log_failures(&report);
         Ok(summary(&report, encoded))
     }
 }
 
 /// Indexes datasets that were stored, but not indexed, before the server started.
-fn index_pending(live: &Live) {
+pub(super) fn index_pending(live: &Live) {
+    let _change = live.lock_changes();
     match default_updater(live).catch_up(&live.searcher) {
         Ok(0) => {}
         Ok(count) => tracing::info!("indexed {count} datasets whose index entry was missing or outdated"),
@@ -161,6 +179,7 @@ impl LiveSink<'_> {
 
 impl DatasetSink for LiveSink<'_> {
     fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, BoxError> {
+        let _change = self.live.lock_changes();
         let updater = self.updater(origin(&batch.source));
         let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
         let report = updater.run(catalog, &[])?;
@@ -169,6 +188,7 @@ impl DatasetSink for LiveSink<'_> {
     }
 
     fn remove(&mut self, ids: &[DatasetId]) -> Result<(), BoxError> {
+        let _change = self.live.lock_changes();
         self.updater(None).remove(ids)?;
         self.live.searcher.refresh()?;
         Ok(())

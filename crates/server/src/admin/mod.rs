@@ -1,28 +1,43 @@
-//! Operator's routes `/operator`, `/api/operator` and `/metrics`, and background tasks.
+//! Operator's routes `/operator`, `/api/operator` and `/metrics`, changes under `/api/admin`, and background tasks.
 //!
 //! The routes are for local requests, or for clients with a token. Unlike all other routes, other origins may not read them. A
 //! request is local if its connection is, if its `Host` is a local name (which excludes DNS rebinding), and if it has no header
-//! of a proxy. Behind a local reverse proxy without such headers every client appears to be local: set a token.
+//! of a proxy. Requests that a page of another origin caused are rejected. Behind a local reverse proxy without such headers every client appears to be local: set a token.
 
+mod audit;
 mod background;
+mod changes;
 mod harvest_schedule;
+mod jobs;
+#[cfg(unix)]
+mod local_socket;
+mod management;
 mod metrics;
 mod page;
 mod schemas;
+mod tokens;
 
 pub use background::{Background, Live};
-pub use harvest_schedule::{HarvestSchedule, store_outcome};
+pub use harvest_schedule::{HarvestSchedule, ScheduledSource, store_outcome};
+#[cfg(unix)]
+pub use local_socket::socket_path;
+pub use management::ChangeWorker;
+pub use tokens::{Scope, Token, TokenError, Tokens};
 
 pub(crate) use background::StopSignal;
+#[cfg(unix)]
+pub(crate) use local_socket::LocalSocket;
+pub(crate) use management::{Management, Operations as ManagementOperations};
 pub(crate) use metrics::{Metrics, observe};
 
 use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::error::ApiError;
+use crate::hosts::{is_from_other_origin, is_loopback_host};
 use crate::sparql::endpoint_statistics;
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -35,7 +50,7 @@ use metrics::RouteRow;
 use schemas::{OperatorOnly, OperatorState};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::SystemTime;
 use utoipa::OpenApi;
 
@@ -55,6 +70,10 @@ impl Operators {
 
     /// Compares digests, so that the time does not depend on the token.
     fn admits(&self, state: &AppState, request: &Request) -> bool {
+        let secret = token(request.headers());
+        if state.management.as_ref().zip(secret).is_some_and(|(management, secret)| management.admits(&secret)) {
+            return true;
+        }
         match self.0 {
             Some(wanted) => token(request.headers()).is_some_and(|token| digest(&token) == wanted),
             None => is_of_this_machine(state, request),
@@ -80,15 +99,10 @@ fn token(headers: &HeaderMap) -> Option<String> {
 fn is_of_this_machine(state: &AppState, request: &Request) -> bool {
     let headers = request.headers();
     let client = state.proxies.client(headers, request.extensions());
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).and_then(|host| host.parse::<Uri>().ok());
-    let names_us = host.and_then(|host| {
-        let name = host.host()?.trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
-        Some(name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback()))
-    });
     let is_forwarded = headers.keys().map(header::HeaderName::as_str).any(|name| {
         name.starts_with("x-forwarded-") || matches!(name, "forwarded" | "via" | "x-real-ip" | "x-original-host")
     });
-    client.is_some_and(|client| client.is_loopback()) && names_us == Some(true) && !is_forwarded
+    client.is_some_and(|client| client.is_loopback()) && is_loopback_host(headers) && !is_forwarded
 }
 
 /// Descriptions of the operations.
@@ -103,6 +117,7 @@ pub(crate) fn router(state: &AppState) -> Router<AppState> {
         .route("/api/operator", get(json))
         .route("/metrics", get(prometheus))
         .layer(from_fn_with_state(state.clone(), authorize))
+        .merge(management::router())
 }
 
 /// Rejects requests of clients that are not the operator.
@@ -111,12 +126,17 @@ async fn authorize(State(state): State<AppState>, request: Request, next: Next) 
         Ok(operator) => operator,
         Err(failed) => return failed.into_response(),
     };
-    if operator.access.admits(&state, &request) {
+    if is_from_other_origin(request.headers()) {
+        let message = "pages of other sites may not send requests to this route";
+        return ApiError::with_status(StatusCode::FORBIDDEN, message).into_response();
+    }
+    let access = operator.access();
+    if access.admits(&state, &request) {
         let mut response = next.run(request).await;
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         return response;
     }
-    if operator.access.0.is_none() {
+    if access.0.is_none() {
         let message = "this route is for local requests only; allow others with `serve --operator-token-file FILE`";
         return ApiError::with_status(StatusCode::FORBIDDEN, message).into_response();
     }
@@ -129,7 +149,7 @@ async fn authorize(State(state): State<AppState>, request: Request, next: Next) 
 
 /// Access rule, metrics and background tasks.
 pub(crate) struct AdminState {
-    access: Operators,
+    access: RwLock<Operators>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) tasks: Arc<Tasks>,
     /// Cached number of datasets with statements that could not be parsed, by catalogue generation.
@@ -138,7 +158,24 @@ pub(crate) struct AdminState {
 
 impl AdminState {
     pub(crate) fn new(access: Operators, tasks: Arc<Tasks>) -> ::prometheus::Result<Self> {
-        Ok(Self { access, metrics: Arc::new(Metrics::new()?), tasks, with_skipped: GenerationCache::default() })
+        Ok(Self {
+            access: RwLock::new(access),
+            metrics: Arc::new(Metrics::new()?),
+            tasks,
+            with_skipped: GenerationCache::default(),
+        })
+    }
+}
+
+impl AdminState {
+    /// Returns the current access rule.
+    fn access(&self) -> Operators {
+        self.access.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Replaces the access rule.
+    pub(crate) fn set_access(&self, access: Operators) {
+        *self.access.write().unwrap_or_else(PoisonError::into_inner) = access;
     }
 }
 

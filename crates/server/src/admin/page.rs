@@ -3,7 +3,7 @@
 use super::schemas::OperatorOnly;
 use super::{Overview, RouteView, TaskView, overview};
 use crate::AppState;
-use crate::pages::{error, render};
+use crate::pages::{PageContext, error, render};
 use crate::text::href;
 use askama::Template;
 use axum::extract::State;
@@ -23,7 +23,7 @@ const STEP: usize = 8;
 #[derive(Template)]
 #[template(path = "operator.html")]
 struct Page {
-    query: String,
+    page: PageContext,
     facts: Vec<(&'static str, String)>,
     pace: Vec<(&'static str, String)>,
     routes: Vec<RouteRow>,
@@ -93,14 +93,14 @@ struct EndpointRow {
 #[utoipa::path(get, path = "/operator", tag = "Server", operation_id = "operatorPage", summary = "State of the server: a page",
     responses((status = 200, description = "Current state.", content_type = "text/html", body = String), OperatorOnly),
     security((), ("bearer" = []), ("basic" = [])))]
-pub(crate) async fn operator(State(state): State<AppState>) -> Response {
+pub(crate) async fn operator(State(state): State<AppState>, context: PageContext) -> Response {
     match state.work(overview).await {
-        Ok(overview) => render(&page(overview, SystemTime::now())),
-        Err(failed) => error(&failed),
+        Ok(overview) => render(&page(context, overview, SystemTime::now())),
+        Err(failed) => error(&context, &failed),
     }
 }
 
-fn page(overview: Overview, now: SystemTime) -> Page {
+fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
     let since = |time: SystemTime| duration(now.duration_since(time).unwrap_or_default());
     let mut facts = vec![
         ("Version", overview.version.to_owned()),
@@ -126,7 +126,7 @@ fn page(overview: Overview, now: SystemTime) -> Page {
         loads: overview.loads.iter().map(|load| load_row(load, ago(load))).collect(),
         loaded: loaded.into_iter().take(DATASETS).map(|(load, dataset)| dataset_row(dataset, ago(load))).collect(),
         with_skipped: overview.with_skipped,
-        query: String::new(),
+        page: context,
         facts,
         // The count includes the request for this page.
         pace: pace.chain([("in progress", overview.in_flight.to_string())]).collect(),

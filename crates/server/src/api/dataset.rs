@@ -1,9 +1,11 @@
 //! `GET /dataset/{id}`: a page, or linked data.
 
+use crate::AppState;
 use crate::documentation::{BadRequest, FormatParameter, Html, Id, Negotiated, NotAcceptable, NotFound, Rdf, Text};
 use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
-use crate::{AppState, pages};
+use crate::pages::{self, PageContext};
+use crate::public_url::LinkBase;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
@@ -23,19 +25,21 @@ pub(super) struct Parameters {
     responses(Negotiated<(Html, Rdf)>, BadRequest<(Html, Text)>, NotFound<(Html, Text)>, NotAcceptable<(Html, Text)>))]
 pub(super) async fn dataset(
     State(state): State<AppState>,
+    links: LinkBase,
     Path(id): Path<String>,
     Query(parameters): Query<Parameters>,
+    page: PageContext,
     headers: HeaderMap,
 ) -> Response {
     let chosen = page_or_syntax(parameters.format.as_deref(), &headers);
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()));
     let mut response = match (chosen, id) {
         (Err(error), _) => error.into_response(),
-        (Ok(None), Err(error)) => pages::error(&error),
+        (Ok(None), Err(error)) => pages::error(&page, &error),
         (Ok(Some(_)), Err(error)) => error.into_response(),
         (Ok(None), Ok(id)) => match languages(&headers, parameters.lang.as_deref()) {
-            Ok(languages) => pages::dataset(&state, id, languages).await,
-            Err(error) => pages::error(&error),
+            Ok(_) => pages::dataset(&state, links, page, id).await,
+            Err(error) => pages::error(&page, &error),
         },
         (Ok(Some(syntax)), Ok(id)) => linked_data(&state, id, syntax).await.unwrap_or_else(IntoResponse::into_response),
     };

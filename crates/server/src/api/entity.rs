@@ -3,12 +3,13 @@
 //! The page shows its triples in both directions, with labels and page by page. Programs get its symmetric concise bounded
 //! description. Blank nodes are named `_:b0`; these names are valid until the content of the dataset changes.
 
+use crate::AppState;
 use crate::documentation::{BadRequest, Busy, FormatParameter, Html, Id, NotAcceptable, NotFound, Text};
 use crate::entities::find;
 use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
+use crate::pages::{self, PageContext};
 use crate::response_formats::{mark_truncated, sent};
-use crate::{AppState, pages};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -60,17 +61,18 @@ pub(super) async fn entity(
     State(state): State<AppState>,
     Path(id): Path<String>,
     parameters: Result<Query<Parameters>, QueryRejection>,
+    page: PageContext,
     headers: HeaderMap,
 ) -> Response {
     let answer = async {
         let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
         let syntax = page_or_syntax(parameters.format.as_deref(), &headers)?;
-        answer(&state, id, parameters, syntax, &headers).await
+        answer(&state, &page, id, parameters, syntax, &headers).await
     };
     // Errors are pages unless `Accept` prefers RDF, whatever `format` is.
     let mut response = answer.await.unwrap_or_else(|error| match page_or_syntax(None, &headers) {
         Ok(Some(_)) => error.into_response(),
-        _ => pages::error(&error),
+        _ => pages::error(&page, &error),
     });
     response.headers_mut().append(header::VARY, HeaderValue::from_static("accept, accept-language"));
     response
@@ -78,6 +80,7 @@ pub(super) async fn entity(
 
 async fn answer(
     state: &AppState,
+    page: &PageContext,
     id: String,
     parameters: Parameters,
     syntax: Option<RdfSyntax>,
@@ -93,6 +96,7 @@ async fn answer(
         )));
     }
     let languages = languages(headers, parameters.lang.as_deref())?;
+    let page = page.clone();
     state
         .work(move |state| {
             let card = state.searcher.catalog().card(&id)?;
@@ -103,7 +107,7 @@ async fn answer(
                 None => {
                     let found = find(&resources, &node, [parameters.skip, parameters.to], &languages)?;
                     let missing = || ApiError::not_found(format!("the dataset has no triple of {named}"));
-                    Ok(pages::entity(&card, &found.ok_or_else(missing)?))
+                    Ok(pages::entity(&page, &card, &found.ok_or_else(missing)?))
                 }
             }
         })

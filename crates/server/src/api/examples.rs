@@ -5,6 +5,7 @@ use crate::documentation::{BadRequest, FormatParameter, Id, JsonObject, Negotiat
 use crate::error::ApiError;
 use crate::example_queries::{Example, example_queries, executable};
 use crate::negotiation::best;
+use crate::public_url::LinkBase;
 use crate::response_formats;
 use crate::sparql::endpoint_iri;
 use axum::extract::{Path, Query, State};
@@ -45,13 +46,14 @@ fn negotiate(format: Option<&str>, headers: &HeaderMap) -> Result<&'static str, 
     responses(Negotiated<(JsonObject, Text, Turtle)>, BadRequest<Text>, NotFound<Text>))]
 pub(super) async fn of_dataset(
     State(state): State<AppState>,
+    links: LinkBase,
     Path(id): Path<String>,
     Query(parameters): Query<Parameters>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let media_type = negotiate(parameters.format.as_deref(), &headers)?;
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
-    let endpoint = endpoint_iri(&state, &headers);
+    let endpoint = endpoint_iri(&links);
     state
         .work(move |state| {
             let card = state.searcher.catalog().card(&id)?;

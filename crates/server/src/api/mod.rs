@@ -4,6 +4,7 @@
 
 mod dataset;
 mod entity;
+mod example;
 mod examples;
 mod quality;
 mod related;
@@ -13,6 +14,7 @@ mod similar;
 mod snippet;
 mod suggest;
 
+pub(crate) use example::ExampleParser;
 pub(crate) use suggest::Titles;
 
 use crate::AppState;

@@ -1,15 +1,16 @@
 //! `GET /api/quality`, `GET /api/quality/{id}`, and the pages `/quality` and `/dataset/{id}/quality`: quality of all
 //! datasets together, and of one. That of one dataset is also available in the Data Quality Vocabulary.
 
+use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::documentation::{
     BadRequest, FormatParameter, Html, Id, JsonObject, Negotiated, NotAcceptable, NotFound, Rdf, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::best;
+use crate::pages::{self, PageContext};
 use crate::parameters::pairs;
 use crate::response_formats::{self, Kind};
-use crate::{AppState, pages};
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, header};
@@ -50,10 +51,10 @@ pub(super) async fn all(State(state): State<AppState>) -> Response {
     overview.map(|overview| Json(overview_json(&overview))).into_response()
 }
 
-pub(super) async fn page_of_all(State(state): State<AppState>) -> Response {
+pub(super) async fn page_of_all(State(state): State<AppState>, page: PageContext) -> Response {
     match state.work(overview).await {
-        Ok(overview) => pages::quality(&overview),
-        Err(failed) => pages::error(&failed),
+        Ok(overview) => pages::quality(&page, &overview),
+        Err(failed) => pages::error(&page, &failed),
     }
 }
 
@@ -65,9 +66,10 @@ pub(super) async fn one(
     State(state): State<AppState>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
+    page: PageContext,
     headers: HeaderMap,
 ) -> Response {
-    answer(&state, id, query.as_deref(), &headers, "application/json").await
+    answer(&state, &page, id, query.as_deref(), &headers, "application/json").await
 }
 
 #[utoipa::path(get, path = "/dataset/{id}/quality", tag = "Quality", operation_id = "qualityPage",
@@ -82,14 +84,16 @@ pub(super) async fn page_of_one(
     State(state): State<AppState>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
+    page: PageContext,
     headers: HeaderMap,
 ) -> Response {
-    answer(&state, id, query.as_deref(), &headers, response_formats::HTML).await
+    answer(&state, &page, id, query.as_deref(), &headers, response_formats::HTML).await
 }
 
 /// Responds in the negotiated format; in `default` if the client has no preference.
 async fn answer(
     state: &AppState,
+    page: &PageContext,
     id: String,
     query: Option<&str>,
     headers: &HeaderMap,
@@ -100,11 +104,11 @@ async fn answer(
     let found = match (negotiate(&parameters, headers, default), id) {
         (Ok(response_formats::HTML), Ok(id)) => {
             return match state.work(move |state| assess(state, &id)).await {
-                Ok((named, assessment)) => pages::quality_of(&named, &assessment),
-                Err(failed) => pages::error(&failed),
+                Ok((named, assessment)) => pages::quality_of(page, &named, &assessment),
+                Err(failed) => pages::error(page, &failed),
             };
         }
-        (Ok(response_formats::HTML), Err(error)) => return pages::error(&error),
+        (Ok(response_formats::HTML), Err(error)) => return pages::error(page, &error),
         (Ok(media_type), Ok(id)) => state.work(move |state| serialize(state, &id, media_type)).await,
         (Err(error), _) | (_, Err(error)) => Err(error),
     };

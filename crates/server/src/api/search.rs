@@ -5,16 +5,19 @@ use crate::AppState;
 use crate::documentation::{BadRequest, Busy, Error, Filters, JsonError};
 use crate::error::ApiError;
 use crate::negotiation::languages;
-use crate::parameters::{Pairs, check_query, check_snippet, filter, parse_duplicates};
+use crate::parameters::{
+    Pairs, check_query, check_snippet, filter, parse_duplicates, parse_model, parse_order, unknown_parameter,
+};
+use crate::state::Client;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use lodeseek_engine::{SearchRequest, SnippetKind, hit_json};
-use lodeseek_index::sparse::ModelKind;
 use serde::Deserialize;
 use serde_json::Value;
+use std::sync::LazyLock;
 use utoipa::IntoParams;
 
 /// Default number of hits.
@@ -25,6 +28,12 @@ const MAX_HITS: usize = 100;
 const MAX_EXPLAINED_HITS: usize = 10;
 /// Maximum number of values of each facet.
 const MAX_FACET_VALUES: usize = 100;
+
+/// Names of all parameters, as documented.
+static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let documented = Parameters::into_params(|| None).into_iter().chain(Filters::into_params(|| None));
+    documented.map(|parameter| parameter.name).collect()
+});
 
 /// Parameters of a search, except the filters.
 #[derive(Deserialize, IntoParams)]
@@ -44,7 +53,7 @@ pub(super) struct Parameters {
     explain: Option<bool>,
     /// Ranking model. Default: the best available, with re-ranking if the server has an encoder.
     #[param(value_type = Option<Model>, inline)]
-    model: Option<ModelKind>,
+    model: Option<String>,
     /// Triples of each hit: those stored with the index, or computed for this query; then at most ten hits.
     #[param(value_type = Option<String>, default = "stored")]
     snippet: Option<SnippetKind>,
@@ -56,6 +65,9 @@ pub(super) struct Parameters {
     /// Duplicates as one hit (once, default), or as separate hits (all).
     #[param(value_type = Option<Duplicates>, inline)]
     duplicates: Option<String>,
+    /// Order of the hits: relevance, newest, largest or title.
+    #[param(value_type = Option<String>, default = "relevance")]
+    sort: Option<String>,
 }
 
 #[utoipa::path(get, path = "/api/search", tag = "Search", summary = "Search datasets",
@@ -67,10 +79,11 @@ pub(super) struct Parameters {
         Busy<JsonError>))]
 pub(super) async fn search(
     State(state): State<AppState>,
+    client: Client,
     parameters: Result<Query<Parameters>, QueryRejection>,
     Query(pairs): Query<Pairs>,
 ) -> Response {
-    match search_json(&state, parameters, &pairs).await {
+    match search_json(&state, client, parameters, &pairs).await {
         Ok(answer) => Json(answer).into_response(),
         Err(error) => error.to_json_response(),
     }
@@ -78,12 +91,14 @@ pub(super) async fn search(
 
 async fn search_json(
     state: &AppState,
+    client: Client,
     parameters: Result<Query<Parameters>, QueryRejection>,
     pairs: &Pairs,
 ) -> Result<Value, ApiError> {
-    let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+    check_names(pairs)?;
+    let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(reason(&rejection)))?;
     let request = SearchRequest { filter: filter(pairs)?, ..search_request(parameters)? };
-    let permit = state.acquire_search_permit(&request).await?;
+    let permit = state.acquire_search_permit(client, &request).await?;
     state
         .work(move |state| {
             let _permit = permit;
@@ -91,6 +106,20 @@ async fn search_json(
             Ok(hit_json(&request.query, &response))
         })
         .await
+}
+
+/// Rejects a parameter that the search does not have: a misspelt filter must not return unfiltered hits.
+fn check_names(pairs: &Pairs) -> Result<(), ApiError> {
+    match pairs.iter().find(|(name, _)| !NAMES.contains(name)) {
+        Some((name, _)) => Err(unknown_parameter(name, &NAMES)),
+        None => Ok(()),
+    }
+}
+
+/// Returns the reason of a rejection without the words of the deserializer around it.
+fn reason(rejection: &QueryRejection) -> String {
+    let text = rejection.body_text();
+    text.rsplit_once("query string: ").map_or(text.clone(), |(_, reason)| reason.to_owned())
 }
 
 fn search_request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
@@ -114,11 +143,12 @@ fn search_request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
         depth,
         skip: parameters.skip.unwrap_or(0),
         explain,
-        model: parameters.model,
+        model: parse_model(parameters.model.as_deref())?,
         snippet,
         languages: languages(&HeaderMap::new(), parameters.lang.as_deref())?,
         facets: parameters.facets.unwrap_or(false).then_some(MAX_FACET_VALUES),
         duplicates: parse_duplicates(parameters.duplicates.as_deref())?,
+        order: parse_order(parameters.sort.as_deref())?,
         ..SearchRequest::new(query)
     })
 }

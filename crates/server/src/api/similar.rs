@@ -1,9 +1,9 @@
 //! `GET /dataset/{id}/similar`: the datasets most similar to one, with reasons. `GET`, `POST /like`: search by example.
 //!
 //! An example is a file uploaded by the page's form, text pasted there, RDF as the body of a request, or a dataset of the
-//! catalogue by its id or IRI. It is parsed like a dump: broken statements are skipped and reported. [`MAX_EXAMPLE_BYTES`],
-//! [`MAX_EXAMPLE_TRIPLES`] and [`READ_TIMEOUT`] limit it. The server does not store it.
+//! catalogue by its id or IRI. [`MAX_EXAMPLE_BYTES`] limits it. The server does not store it.
 
+use super::example::ExampleSource;
 use crate::AppState;
 use crate::documentation::{
     self, BadRequest, Busy, Error, FormatParameter, Html, Id, JsonError, JsonObject, Negotiated, NotAcceptable,
@@ -11,7 +11,8 @@ use crate::documentation::{
 };
 use crate::error::ApiError;
 use crate::negotiation::best;
-use crate::pages::{self, ExampleReport};
+use crate::pages::{self, ExampleReport, PageContext};
+use crate::state::Client;
 use crate::text::shorten;
 use axum::Json;
 use axum::body::Bytes;
@@ -20,30 +21,19 @@ use axum::extract::{FromRequest, Multipart, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{ExampleGraph, SimilarDatasets};
-use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome};
-use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, TripleSink};
-use oxrdf::TripleRef;
+use lodeseek_engine::SimilarDatasets;
 use serde::Deserialize;
 use serde_json::json;
-use std::io::{self, Read};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::Type;
 use utoipa::{IntoParams, ToSchema};
 
 /// Maximum size of a request with an example in bytes.
 pub(super) const MAX_EXAMPLE_BYTES: usize = 16 << 20;
-/// Maximum size of an uncompressed example in bytes.
-const MAX_UNPACKED_BYTES: u64 = 64 << 20;
-/// Maximum number of triples of an example that are compared.
-const MAX_EXAMPLE_TRIPLES: usize = 500_000;
-/// Time limit for parsing an example.
-const READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of similar datasets.
 const MAX_DATASETS: usize = 50;
-/// Maximum number of reported problems of an example.
-const MAX_PROBLEMS: usize = 20;
 
 #[derive(Deserialize)]
 pub(super) struct Parameters {
@@ -89,10 +79,10 @@ impl Format {
         Self::negotiate(None, headers).unwrap_or(otherwise)
     }
 
-    fn error(self, error: &ApiError) -> Response {
+    fn error(self, page: &PageContext, error: &ApiError) -> Response {
         match self {
             Self::Json => error.to_json_response(),
-            Self::Html => pages::error(error),
+            Self::Html => pages::error(page, error),
         }
     }
 }
@@ -119,13 +109,14 @@ pub(super) async fn of_dataset(
     State(state): State<AppState>,
     Path(id): Path<String>,
     parameters: Result<Query<Parameters>, QueryRejection>,
+    page: PageContext,
     headers: HeaderMap,
 ) -> Response {
     let (form, answer) = match parse_parameters(parameters, &headers) {
-        Ok((form, parameters)) => (form, similar_to_dataset(&state, id, &parameters, form).await),
+        Ok((form, parameters)) => (form, similar_to_dataset(&state, &page, id, &parameters, form).await),
         Err(error) => (Format::for_error(&headers, Format::Json), Err(error)),
     };
-    respond(form, answer)
+    respond(&page, form, answer)
 }
 
 /// `GET /like`: the form, or the datasets similar to that of the parameter `dataset`.
@@ -140,24 +131,25 @@ pub(super) async fn of_dataset(
 pub(super) async fn form(
     State(state): State<AppState>,
     parameters: Result<Query<Parameters>, QueryRejection>,
+    page: PageContext,
     headers: HeaderMap,
 ) -> Response {
     let (form, parameters) = match parse_parameters(parameters, &headers) {
         Ok(parsed) => parsed,
-        Err(error) => return respond(Format::for_error(&headers, Format::Html), Err(error)),
+        Err(error) => return respond(&page, Format::for_error(&headers, Format::Html), Err(error)),
     };
     let named = parameters.dataset.as_deref().map(str::trim).filter(|named| !named.is_empty());
     let Some(named) = named else {
         return match form {
-            Format::Html => respond(form, Ok(pages::like(None, None, MAX_EXAMPLE_BYTES))),
+            Format::Html => respond(&page, form, Ok(pages::like(&page, None, None, MAX_EXAMPLE_BYTES))),
             Format::Json => {
                 let message = "name a dataset (?dataset=ID), or POST an example in RDF";
-                respond(form, Err(ApiError::bad_request(message)))
+                respond(&page, form, Err(ApiError::bad_request(message)))
             }
         };
     };
     let id = resolve_dataset(&state, named);
-    respond(form, similar_to_dataset(&state, id, &parameters, form).await)
+    respond(&page, form, similar_to_dataset(&state, &page, id, &parameters, form).await)
 }
 
 /// Returns the id of a dataset given by id, by IRI, or by the address of its page under any host name of the server.
@@ -186,33 +178,43 @@ fn resolve_dataset(state: &AppState, named: &str) -> String {
         BadRequest<(JsonError, Html)>,
         NotFound<(JsonError, Html)>,
         NotAcceptable<(JsonError, Html)>,
-        (status = 413, description = "The body is too large.", content((Error = "application/json"), (String = "text/html"))),
+        (status = 413, description = "The body is too large, or needs too much memory to parse.", content((Error = "application/json"), (String = "text/html"))),
+        (status = 422, description = "The body needs too much time to parse.", content((Error = "application/json"), (String = "text/html"))),
         Busy<(JsonError, Html)>))]
 pub(super) async fn example(
     State(state): State<AppState>,
+    client: Client,
     parameters: Result<Query<Parameters>, QueryRejection>,
+    page: PageContext,
     headers: HeaderMap,
     request: Request,
 ) -> Response {
     let (form, parameters) = match parse_parameters(parameters, &headers) {
         Ok(parsed) => parsed,
-        Err(error) => return respond(Format::for_error(&headers, Format::Json), Err(error)),
+        Err(error) => return respond(&page, Format::for_error(&headers, Format::Json), Err(error)),
     };
     let answer = async {
         let depth = parameters.depth()?;
+        let upload = state.acquire_upload_permit(client).await?;
         let sent = SentExample::from_request(request, &headers).await?;
         if let Some(id) = sent.dataset {
             let id = resolve_dataset(&state, &id);
-            return similar_to_dataset(&state, id, &parameters, form).await;
+            return similar_to_dataset(&state, &page, id, &parameters, form).await;
         }
-        let permit = state.acquire_permit().await?;
+        let permit = state.acquire_permit(client).await?;
+        let gone = GoneOnDrop::default();
+        let is_gone = Arc::clone(&gone.0);
+        let context = page.clone();
         state
             .work(move |state| {
-                let _permit = permit;
-                let (graph, report) = sent.read(state.store.iris().base())?;
-                let found = state.searcher.similar_to(&ExampleGraph::new(graph), depth)?;
+                let _permits = (permit, upload);
+                let (bytes, source) = sent.into_source(state);
+                let parsed = source.parse(&bytes, state.workers.as_ref().map(|workers| &workers.examples), &is_gone)?;
+                let found = state.searcher.similar_to(&parsed.example, depth)?;
+                let report =
+                    ExampleReport { name: source.name, triples: parsed.example.len(), problems: parsed.problems };
                 Ok(match form {
-                    Format::Html => pages::like(Some(&report), Some(&found), MAX_EXAMPLE_BYTES),
+                    Format::Html => pages::like(&context, Some(&report), Some(&found), MAX_EXAMPLE_BYTES),
                     Format::Json => {
                         let read = json!({ "triples": report.triples, "problems": report.problems });
                         Json(json!({ "example": read, "of": found.of, "similar": found.similar })).into_response()
@@ -221,7 +223,7 @@ pub(super) async fn example(
             })
             .await
     };
-    respond(form, answer.await)
+    respond(&page, form, answer.await)
 }
 
 fn parse_parameters(
@@ -232,20 +234,22 @@ fn parse_parameters(
     Ok((Format::negotiate(parameters.format.as_deref(), headers)?, parameters))
 }
 
-fn respond(form: Format, answer: Result<Response, ApiError>) -> Response {
-    let mut response = answer.unwrap_or_else(|error| form.error(&error));
+fn respond(page: &PageContext, form: Format, answer: Result<Response, ApiError>) -> Response {
+    let mut response = answer.unwrap_or_else(|error| form.error(page, &error));
     response.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
     response
 }
 
 async fn similar_to_dataset(
     state: &AppState,
+    page: &PageContext,
     id: String,
     parameters: &Parameters,
     form: Format,
 ) -> Result<Response, ApiError> {
     let depth = parameters.depth()?;
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
+    let page = page.clone();
     state
         .work(move |state| {
             let missing = || ApiError::no_dataset(&id);
@@ -256,7 +260,7 @@ async fn similar_to_dataset(
                 }
                 Format::Html => {
                     let card = state.searcher.catalog().card(&id)?.ok_or_else(missing)?;
-                    Ok(pages::similar(&card, &found))
+                    Ok(pages::similar(&page, &card, &found))
                 }
             }
         })
@@ -336,28 +340,21 @@ impl SentExample {
         })
     }
 
-    /// Parses the example. It is an error, with the problems found, if it has no triple.
-    fn read(self, base: &str) -> Result<(TripleGraph, ExampleReport), ApiError> {
-        let limits = Limits { decompressed_bytes: MAX_UNPACKED_BYTES, json_memory: 512 << 20, ..Limits::default() };
-        let dump_reader = DumpReader::with_limits(limits);
-        let dump_reader = match &self.media_type {
-            Some(media_type) => dump_reader.with_media_type(media_type),
-            None => dump_reader,
-        };
-        let mut graph = BoundedGraph { builder: TripleGraphBuilder::new(), over: false };
-        let reader = TimeLimitedReader { reader: &self.bytes[..], until: Instant::now() + READ_TIMEOUT };
-        let reports = dump_reader.read(reader, &self.name, &format!("{base}like"), &mut graph);
-        let mut problems = problems(&reports);
-        if graph.over {
-            problems.push(format!("only the first {MAX_EXAMPLE_TRIPLES} triples were compared"));
-        }
-        if graph.builder.is_empty() {
-            let why = if problems.is_empty() { "it contains no triple".to_owned() } else { problems.join("\n") };
-            return Err(ApiError::bad_request(format!("{} cannot be compared:\n{why}", self.name)));
-        }
-        let graph = graph.builder.finish();
-        let report = ExampleReport { name: self.name, triples: graph.len(), problems };
-        Ok((graph, report))
+    /// Returns the bytes of the example and their description.
+    fn into_source(self, state: &AppState) -> (Bytes, ExampleSource) {
+        let base = format!("{}like", state.store.iris().base());
+        let has_texts = state.searcher.encodes_examples();
+        (self.bytes, ExampleSource { name: self.name, media_type: self.media_type, base, has_texts })
+    }
+}
+
+/// Flag that is set when the future of a request is dropped because the client disconnected.
+#[derive(Default)]
+struct GoneOnDrop(Arc<AtomicBool>);
+
+impl Drop for GoneOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -367,55 +364,5 @@ fn body_error(status: StatusCode, message: String) -> ApiError {
             ApiError::with_status(status, format!("an example may have at most {} MB", MAX_EXAMPLE_BYTES >> 20))
         }
         status => ApiError::with_status(status, message),
-    }
-}
-
-fn problems(reports: &[FileReport]) -> Vec<String> {
-    let listed = reports.iter().flat_map(|report| &report.problems);
-    let mut problems: Vec<String> = listed.clone().take(MAX_PROBLEMS).map(ToString::to_string).collect();
-    let unlisted: u64 = reports.iter().map(|report| report.unlisted_problems).sum();
-    let more = listed.count().saturating_sub(MAX_PROBLEMS) as u64 + unlisted;
-    if more > 0 {
-        problems.push(format!("and {more} more problems"));
-    }
-    if problems.is_empty() && reports.iter().any(|report| report.outcome != Outcome::Complete) {
-        problems.push("not all of it could be read".to_owned());
-    }
-    problems
-}
-
-/// Graph of at most [`MAX_EXAMPLE_TRIPLES`] triples.
-struct BoundedGraph {
-    builder: TripleGraphBuilder,
-    over: bool,
-}
-
-impl TripleSink for BoundedGraph {
-    fn start_file(&mut self) {
-        self.builder.start_file();
-    }
-
-    fn insert_triple(&mut self, triple: TripleRef<'_>) {
-        match self.builder.len() < MAX_EXAMPLE_TRIPLES {
-            true => self.builder.insert(triple),
-            false => self.over = true,
-        }
-    }
-}
-
-/// Reader that fails at a point in time.
-struct TimeLimitedReader<R> {
-    reader: R,
-    until: Instant,
-}
-
-impl<R: Read> Read for TimeLimitedReader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if Instant::now() > self.until {
-            return Err(io::Error::other(format!("parsing took more than {} s", READ_TIMEOUT.as_secs())));
-        }
-        // In small chunks, so that the time for each is bounded, too.
-        let most = buffer.len().min(1 << 16);
-        self.reader.read(&mut buffer[..most])
     }
 }

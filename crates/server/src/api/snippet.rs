@@ -1,13 +1,15 @@
 //! `GET /dataset/{id}/snippet`: a snippet computed on demand by any bounded method, with or without a query.
 
+use crate::AppState;
 use crate::documentation::{
     BadRequest, Busy, FormatParameter, Html, Id, JsonObject, Negotiated, NotFound, Rdf, Svg, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::{best, languages};
+use crate::pages::{self, PageContext};
 use crate::parameters::check_query;
+use crate::state::Client;
 use crate::state::SnippetLimits;
-use crate::{AppState, pages};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
@@ -124,20 +126,25 @@ fn bounded_methods() -> String {
     responses(Negotiated<((Html, JsonObject, Svg), Rdf)>, BadRequest<Text>, NotFound<Text>, Busy<Text>))]
 pub(super) async fn snippet(
     State(state): State<AppState>,
+    client: Client,
     Path(id): Path<String>,
     parameters: Result<Query<Parameters>, QueryRejection>,
+    page: PageContext,
     headers: HeaderMap,
 ) -> Response {
     let accepted = Format::accepted(&headers).unwrap_or(Format::Rdf(RdfSyntax::Turtle));
     let (form, answer) = match parameters {
         Ok(Query(parameters)) => {
             let chosen = Format::negotiate(parameters.format.as_deref(), &headers);
-            (*chosen.as_ref().unwrap_or(&accepted), answer(&state, id, &parameters, chosen, &headers).await)
+            (
+                *chosen.as_ref().unwrap_or(&accepted),
+                answer(&state, client, &page, id, &parameters, chosen, &headers).await,
+            )
         }
         Err(rejection) => (accepted, Err(ApiError::bad_request(rejection.body_text()))),
     };
     let mut response = answer.unwrap_or_else(|error| match form {
-        Format::Html => pages::error(&error),
+        Format::Html => pages::error(&page, &error),
         Format::Json => error.to_json_response(),
         Format::Svg | Format::Rdf(_) => error.into_response(),
     });
@@ -147,6 +154,8 @@ pub(super) async fn snippet(
 
 async fn answer(
     state: &AppState,
+    client: Client,
+    page: &PageContext,
     id: String,
     parameters: &Parameters,
     form: Result<Format, ApiError>,
@@ -165,12 +174,13 @@ async fn answer(
     if matches_tag(headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, cacheable(&tag)).into_response());
     }
-    let permit = state.acquire_permit().await?;
+    let permit = state.acquire_permit(client).await?;
+    let page = page.clone();
     state
         .work(move |state| {
             let _permit = permit;
             let (made, is_cut) = make(state, &id, &request)?;
-            let response = respond(state, &made, &request, form)?;
+            let response = respond(state, &page, &made, &request, form)?;
             Ok(if is_cut {
                 (NOT_CACHEABLE, response).into_response()
             } else {
@@ -224,12 +234,13 @@ const PICTURE_POLICY: &str =
 
 fn respond(
     state: &AppState,
+    page: &PageContext,
     made: &DatasetSnippet,
     request: &SnippetRequest,
     form: Format,
 ) -> Result<Response, ApiError> {
     Ok(match form {
-        Format::Html => pages::snippet(made, request, state.snippets.budget),
+        Format::Html => pages::snippet(page, made, request, state.snippets.budget),
         Format::Json => Json(snippet_json(made, request)).into_response(),
         Format::Svg => {
             let triples: Vec<LabelledTriple> =

@@ -8,6 +8,7 @@ use crate::documentation::{BadRequest, Text};
 use crate::error::ApiError;
 use crate::parameters::Pairs;
 use crate::portal::ckan::Table;
+use crate::public_url::LinkBase;
 use crate::text::{href, shorten};
 use axum::extract::{Query, State};
 use axum::http::header;
@@ -125,7 +126,11 @@ fn rest(titles: &[Title], (title, start): (u32, u32)) -> &str {
     responses(
         (status = 200, description = "[query, titles, descriptions, addresses].", content_type = MEDIA_TYPE, body = inline(Suggestions)),
         BadRequest<Text>))]
-pub(crate) async fn suggest(State(state): State<AppState>, Query(pairs): Query<Pairs>) -> Result<Response, ApiError> {
+pub(crate) async fn suggest(
+    State(state): State<AppState>,
+    links: LinkBase,
+    Query(pairs): Query<Pairs>,
+) -> Result<Response, ApiError> {
     let typed = pairs.into_iter().find(|(name, _)| name == "q").map(|(_, typed)| typed).unwrap_or_default();
     let answer = state.work(move |state| {
         let all = Titles::current(state)?;
@@ -135,7 +140,7 @@ pub(crate) async fn suggest(State(state): State<AppState>, Query(pairs): Query<P
             let description = card.as_ref().and_then(|card| card.metadata.description()).unwrap_or_default();
             titles.push(title.text.clone());
             descriptions.push(shorten(description, DESCRIPTION));
-            addresses.push(format!("{}{}", state.store.iris().base().trim_end_matches('/'), href(&title.id)));
+            addresses.push(format!("{}{}", links.as_str().trim_end_matches('/'), href(&title.id)));
         }
         Ok(json!([typed, titles, descriptions, addresses]).to_string())
     });

@@ -26,6 +26,7 @@ static DOCUMENT: LazyLock<openapi::OpenApi> = LazyLock::new(|| {
         portal::Operations::openapi(),
         sparql::Operations::openapi(),
         admin::Operations::openapi(),
+        admin::ManagementOperations::openapi(),
     ] {
         document.merge(part);
     }
@@ -37,7 +38,8 @@ static DOCUMENT: LazyLock<openapi::OpenApi> = LazyLock::new(|| {
 #[openapi(
     info(
         title = "Lodeseek",
-        description = "All routes are readable without a key, also by pages of other origins, except those of the operator.",
+        description = "All routes are readable without a key, also by pages of other origins, except those of the operator and of \
+            the administration.",
         license(name = "Apache 2.0", identifier = "Apache-2.0")
     ),
     servers((url = "/")),
@@ -49,8 +51,9 @@ static DOCUMENT: LazyLock<openapi::OpenApi> = LazyLock::new(|| {
         (name = "Catalogue", description = "Catalogue for harvesters."),
         (name = "CKAN", description = "Interface for CKAN's clients."),
         (name = "Server", description = "State of the server."),
+        (name = "Administration", description = "Changes of the collection, with a token, if the server allows them."),
     ),
-    paths(crate::health),
+    paths(crate::health, crate::alive, crate::ready),
     components(schemas(Error)),
     modifiers(&Additions)
 )]
@@ -86,7 +89,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Routes outside the document: files of the pages, and resources that other standards describe.
-    const UNDOCUMENTED: [&str; 16] = [
+    const UNDOCUMENTED: [&str; 17] = [
+        "/api/admin/load",
         "/",
         "/style.css",
         "/page.js",
@@ -110,6 +114,7 @@ mod tests {
         let source = concat!(
             include_str!("mod.rs"),
             include_str!("../admin/mod.rs"),
+            include_str!("../admin/management.rs"),
             include_str!("../api/mod.rs"),
             include_str!("../lib.rs"),
             include_str!("../pages/mod.rs"),

@@ -1,7 +1,7 @@
 //! `GET /api`: the OpenAPI document as a page.
 
 use super::DOCUMENT;
-use crate::pages::render;
+use crate::pages::{PageContext, render};
 use askama::Template;
 use axum::response::Response;
 use utoipa::openapi::path::{Operation, Parameter, PathItem};
@@ -11,7 +11,7 @@ use utoipa::openapi::{self, RefOr, Required};
 #[derive(Template)]
 #[template(path = "api.html")]
 struct Page {
-    query: String,
+    page: PageContext,
     parts: Vec<Part>,
 }
 
@@ -31,9 +31,9 @@ struct OperationView {
     answers: Vec<(String, String, String)>,
 }
 
-pub(super) async fn page() -> Response {
+pub(super) async fn page(page: PageContext) -> Response {
     let tags = DOCUMENT.tags.iter().flatten();
-    render(&Page { query: String::new(), parts: tags.map(part).collect() })
+    render(&Page { page, parts: tags.map(part).collect() })
 }
 
 fn part(tag: &Tag) -> Part {

@@ -1,23 +1,27 @@
-//! The page of a dataset: metadata, profile, snippet, similar datasets, downloads, citation and example queries.
+//! The page of a dataset: metadata, downloads, profile, snippet, similar datasets, citation and example queries.
 
 use super::diagram;
 use super::entity::ExampleView;
 use super::similar::SimilarView;
-use super::{Piece, TripleView, WorkView, error, render, source_name, triple_view, work_view};
+use super::{
+    PageContext, Piece, TripleView, WorkView, best_text, error, readable, render, source_name, title_of, triple_view,
+    work_view,
+};
 use crate::AppState;
 use crate::entities;
 use crate::error::ApiError;
 use crate::example_queries::example_queries;
 use crate::portal::cite::Citation;
-use crate::portal::metadata::PortalMetadata;
-use crate::portal::{schema_org, signposting};
+use crate::portal::metadata::{File, PortalMetadata};
+use crate::portal::{license_label, schema_org, signposting};
+use crate::public_url::LinkBase;
 use crate::text::{href, is_web};
 use askama::Template;
 use axum::http::header;
 use axum::response::Response;
-use lodeseek_catalog::{DatasetId, Scheme};
-use lodeseek_engine::{Card, RelatedDatasets, RelatedEdition, Schema, SchemaEdge};
-use lodeseek_rdf::{grouped, local_name, prefixed, words};
+use lodeseek_catalog::{Agent, DatasetId, Location, Scheme, Text};
+use lodeseek_engine::{Card, Facet, Filter, RelatedDatasets, RelatedEdition, Schema, SchemaEdge};
+use lodeseek_rdf::{local_name, prefixed, words};
 use lodeseek_snippet::draw;
 
 /// Number of entities shown as examples, and of triples of each.
@@ -25,6 +29,10 @@ const EXAMPLES: usize = 4;
 const EXAMPLE_TRIPLES: usize = 8;
 /// Number of similar datasets shown.
 const SIMILAR: usize = 5;
+/// Number of download buttons at the top.
+const BUTTONS: usize = 4;
+/// Formats of the stored content and of the description: name and `format`.
+const SYNTAXES: [(&str, &str); 4] = [("Turtle", "ttl"), ("N-Triples", "nt"), ("JSON-LD", "jsonld"), ("RDF/XML", "rdf")];
 
 struct Bar {
     label: String,
@@ -34,22 +42,88 @@ struct Bar {
     longest: u64,
 }
 
+/// A text of the dataset in a language.
+struct LocalizedText {
+    text: String,
+    /// The language, if it differs from that of the page.
+    lang: Option<String>,
+}
+
+/// A value, as a link if it has an address.
+struct ValueView {
+    text: String,
+    href: Option<String>,
+    /// If true, the address is on another server.
+    is_external: bool,
+}
+
+impl ValueView {
+    fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), href: None, is_external: false }
+    }
+
+    /// A link to an address on the web; other texts are plain.
+    fn web(text: &str) -> Self {
+        Self { text: text.to_owned(), href: is_web(text).then(|| text.to_owned()), is_external: true }
+    }
+
+    /// A link to the datasets with the same value of a facet.
+    fn filter(page: &PageContext, facet: Facet, value: &str) -> Self {
+        Self { text: readable(value), href: Some(page.link(filter_address(facet, value))), is_external: false }
+    }
+}
+
+/// A fact of the metadata with its values.
+struct FactView {
+    name: String,
+    /// If true, the name comes from the data.
+    is_raw: bool,
+    values: Vec<ValueView>,
+}
+
+/// A file to download, or a page or service that gives access to the data.
+struct DownloadView {
+    /// Format, or what the address is.
+    label: String,
+    /// Size, if known.
+    size: String,
+    /// Title or file name, if it adds something.
+    name: String,
+    /// Address; `None` for local files that were not loaded.
+    href: Option<String>,
+    is_external: bool,
+}
+
+/// A section in the table of contents.
+struct SectionView {
+    anchor: &'static str,
+    title: String,
+}
+
 #[derive(Template)]
 #[template(path = "dataset.html")]
 struct DatasetPage {
-    query: String,
+    page: PageContext,
     href: String,
     title: String,
-    descriptions: Vec<String>,
+    title_lang: Option<String>,
+    descriptions: Vec<LocalizedText>,
+    /// Descriptions in other languages.
+    translations: Vec<LocalizedText>,
+    /// Publishers, dates and licence in one line.
+    byline: Vec<ValueView>,
+    /// Buttons at the top.
+    buttons: Vec<DownloadView>,
+    sections: Vec<SectionView>,
     /// If true, the store has triples of its content.
     has_content: bool,
     /// Relation of the stored triples to a remote endpoint's content, in words.
     relation: String,
     names: Vec<String>,
     works: Vec<WorkView>,
-    facts: Vec<(&'static str, String, bool)>,
-    keywords: Vec<String>,
-    numbers: Vec<(&'static str, u64)>,
+    facts: Vec<FactView>,
+    keywords: Vec<ValueView>,
+    numbers: Vec<String>,
     classes: Vec<Bar>,
     properties: Vec<Bar>,
     languages: Vec<Bar>,
@@ -59,19 +133,21 @@ struct DatasetPage {
     /// The links of the diagram.
     shape: Vec<LinkView>,
     /// Numbers of classes and links that the diagram omits, in words.
-    left_out: String,
+    left_out: Vec<String>,
     examples_of_classes: Vec<ExampleView>,
     /// Number of statements that could not be parsed.
     skipped: u64,
-    /// Address of the stored content, without a syntax.
-    content: String,
     bibtex: String,
     links: Vec<Bar>,
     method: String,
     triples: Vec<TripleView>,
     /// SVG; text from data is escaped.
     drawing: String,
-    files: Vec<(String, bool)>,
+    files: Vec<DownloadView>,
+    /// The stored content, in each syntax.
+    contents: Vec<DownloadView>,
+    /// The description, in each syntax.
+    descriptions_as: Vec<DownloadView>,
     /// Duplicates under other ids: (address, publisher).
     others: Vec<(String, String)>,
     /// Reasons why they are duplicates.
@@ -85,47 +161,80 @@ struct DatasetPage {
     example: String,
     /// Example queries: (title, address of the results).
     examples: Vec<(String, String)>,
-    /// The dataset's IRI.
+    /// Address of this page.
     canonical: String,
     /// The description by schema.org as JSON-LD, escaped so that it cannot end its script element.
     json_ld: Option<String>,
 }
 
 /// Renders the page of a dataset.
-pub(crate) async fn dataset(state: &AppState, id: DatasetId, languages: Vec<String>) -> Response {
-    let page = state.work(move |state| {
+pub(crate) async fn dataset(state: &AppState, public: LinkBase, page: PageContext, id: DatasetId) -> Response {
+    let context = page.clone();
+    let loaded = state.work(move |state| {
         let card = state.searcher.catalog().card(&id)?;
         let card = card.ok_or_else(|| ApiError::no_dataset(&id))?;
         let iri = state.store.iris().dataset(&id);
-        let (described, base) = (PortalMetadata::read(&state.store, &id)?, state.store.iris().base());
-        let json_ld = described.as_ref().map(|described| schema_org::script(described, &card, base));
-        let links = described.as_ref().map(|described| signposting::links(described, base)).unwrap_or_default();
-        let mut page = DatasetPage { json_ld, ..dataset_page(&card, iri.as_str(), &languages) };
-        let extra = described.iter().flat_map(|described| described.dataset.extra_properties());
-        page.facts.extend(extra.map(|(name, value)| (name, value.clone(), is_web(&value))));
-        page.relate(state.searcher.catalog().related(&id)?.unwrap_or_default());
-        page.skipped = described.as_ref().map_or(0, |described| described.skipped);
-        page.bibtex = described.as_ref().map(|described| Citation::new(described).bibtex()).unwrap_or_default();
-        if page.has_content {
+        let (described, base) = (PortalMetadata::read(&state.store, &id)?, public.as_str());
+        let own = public.link(iri.as_str(), state.store.iris());
+        let json_ld = described.as_ref().map(|described| schema_org::script(described, &card, &own, base));
+        let links = described.as_ref().map(|described| signposting::links(described, &own, base)).unwrap_or_default();
+        let mut view = DatasetPage { json_ld, canonical: own, ..dataset_page(context, &card, iri.as_str()) };
+        if let Some(described) = &described {
+            view.describe(described, &card);
+        }
+        view.relate(state.searcher.catalog().related(&id)?.unwrap_or_default());
+        if view.has_content {
             let resources = state.store.resources(&id)?;
-            let found = entities::examples(&resources, &card, EXAMPLES, EXAMPLE_TRIPLES, &languages)?;
-            page.examples_of_classes = super::entity::examples(&card, &found);
+            let found = entities::examples(&resources, &card, EXAMPLES, EXAMPLE_TRIPLES, &view.page.languages)?;
+            view.examples_of_classes = super::entity::examples(&view.page, &card, &found);
         }
         let similar = state.searcher.similar(&id, SIMILAR)?;
-        page.similar = similar.iter().flat_map(|found| &found.similar).map(SimilarView::new).collect();
-        Ok((page, links))
+        let similar = similar.iter().flat_map(|found| &found.similar);
+        view.similar = similar.map(|one| SimilarView::new(&view.page, one)).collect();
+        view.sections = view.sections();
+        Ok((view, links))
     });
-    match page.await {
-        Ok((page, links)) => {
-            let mut response = render(&page);
+    match loaded.await {
+        Ok((view, links)) => {
+            let mut response = render(&view);
             response.headers_mut().extend(links.into_iter().map(|link| (header::LINK, link)));
             response
         }
-        Err(failed) => error(&failed),
+        Err(failed) => error(&page, &failed),
     }
 }
 
 impl DatasetPage {
+    /// Adds what only the catalogue graph has: files, further properties, the citation.
+    fn describe(&mut self, described: &PortalMetadata, card: &Card) {
+        let extra = described.dataset.extra_properties();
+        self.facts.extend(extra.into_iter().map(|(name, value)| FactView {
+            name: name.to_string(),
+            is_raw: true,
+            values: vec![ValueView { text: readable(&value), ..ValueView::web(&value) }],
+        }));
+        self.skipped = described.skipped;
+        self.bibtex = Citation::new(described).bibtex();
+        self.files =
+            described.files.iter().map(|file| download(&self.page, described, file, self.has_content)).collect();
+        let files = described.files.iter().map(|file| download(&self.page, described, file, self.has_content));
+        self.buttons = files.filter(|file| file.href.is_some()).take(BUTTONS).collect();
+        if self.buttons.is_empty() && self.has_content {
+            self.buttons = contents(&self.page, &described.iri, card).into_iter().take(2).collect();
+        }
+        if self.buttons.is_empty() {
+            let metadata = &card.metadata;
+            let source = metadata.landing_page.as_deref().or(metadata.source.as_deref());
+            self.buttons.extend(source.filter(|address| is_web(address)).map(|address| DownloadView {
+                label: self.page.text("go-to-source"),
+                size: String::new(),
+                name: host(address),
+                href: Some(address.to_owned()),
+                is_external: true,
+            }));
+        }
+    }
+
     fn relate(&mut self, related: RelatedDatasets) {
         self.others = related.duplicates.iter().map(|other| (href(&other.id), source_name(other))).collect();
         self.why = related.reasons.iter().map(|reason| reason.label()).collect::<Vec<_>>().join("; ");
@@ -133,70 +242,73 @@ impl DatasetPage {
         self.editions = related.editions.into_iter().map(edition).collect();
         self.more_editions = related.more_editions;
     }
+
+    fn sections(&self) -> Vec<SectionView> {
+        let sections = [
+            ("preview", "preview", self.has_content && !self.triples.is_empty()),
+            ("content", "content", self.has_content),
+            ("connections", "connections", self.diagram.is_some()),
+            ("entities", "example-entities", !self.examples_of_classes.is_empty()),
+            ("query", "query-with-sparql", self.has_content),
+            ("similar", "similar-datasets", !self.similar.is_empty()),
+            ("download", "download-and-cite", true),
+        ];
+        let shown = sections.into_iter().filter(|(.., is_shown)| *is_shown);
+        shown.map(|(anchor, id, _)| SectionView { anchor, title: self.page.text(id) }).collect()
+    }
 }
 
-fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
+fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
     let (metadata, profile) = (&card.metadata, &card.profile);
-    let mut facts: Vec<(&'static str, String, bool)> = Vec::new();
-    let mut fact = |name: &'static str, value: Option<String>| {
-        if let Some(value) = value.filter(|value| !value.is_empty()) {
-            let link = is_web(&value);
-            facts.push((name, value, link));
-        }
-    };
-    fact("By", Some(metadata.agents().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ")));
-    for (name, scheme) in [("Tasks", Scheme::Task), ("Modalities", Scheme::Modality), ("Languages", Scheme::Language)] {
-        fact(name, Some(metadata.themes_of(scheme).collect::<Vec<_>>().join(", ")));
-    }
-    fact("Uses", metadata.uses.map(|uses| format!("{uses} works, as of the catalogue")));
-    fact("Licence", metadata.license.clone());
-    fact("Issued", metadata.issued.clone());
-    fact("Modified", metadata.modified.clone());
-    fact("Homepage", metadata.landing_page.clone());
-    fact("Source", metadata.source.clone());
-    fact("Dataset IRI", Some(iri.to_owned()));
-    fact("Endpoint", card.remote.as_ref().map(|remote| remote.endpoint.clone()));
-    let snippet = card.snippet_in(languages);
+    let (title, title_lang) = title_of(&page, metadata);
+    let snippet = card.snippet_in(&page.languages);
     let examples = example_queries(card, &oxrdf::NamedNode::new_unchecked(iri));
     let plain = |text: &str| vec![Piece { text: text.to_owned(), matched: false }];
+    let (descriptions, translations) = descriptions(&page, &metadata.descriptions);
+    let counts = [
+        ("triples", profile.triples),
+        ("entities", profile.entities),
+        ("classes-count", profile.class_count),
+        ("properties-count", profile.property_count),
+        ("literals", profile.literals),
+    ];
+    let keyword = |text: &Text| ValueView::filter(&page, Facet::Keyword, &text.value);
     DatasetPage {
-        query: String::new(),
         href: href(&metadata.id),
-        title: metadata.title().to_owned(),
+        title_lang,
+        descriptions,
+        translations,
+        byline: byline(&page, card),
+        buttons: Vec::new(),
+        sections: Vec::new(),
         has_content: profile.triples > 0,
         relation: card.remote.as_ref().map(|remote| remote.coverage(profile.triples)).unwrap_or_default(),
-        names: metadata.alternatives.iter().map(|text| text.value.clone()).collect(),
+        names: metadata.alternatives.iter().map(|text| readable(&text.value)).collect(),
         works: metadata.introduced_by.iter().map(|work| work_view(work, iri)).collect(),
-        descriptions: metadata.descriptions.iter().map(|text| text.value.clone()).collect(),
-        facts,
-        keywords: metadata.keywords.iter().map(|text| text.value.clone()).collect(),
-        numbers: vec![
-            ("triples", profile.triples),
-            ("entities", profile.entities),
-            ("classes", profile.class_count),
-            ("properties", profile.property_count),
-            ("literals", profile.literals),
-        ],
+        facts: facts(&page, card, iri),
+        keywords: metadata.keywords.iter().map(keyword).collect(),
+        numbers: counts.map(|(id, count)| page.count(id, count)).into(),
         classes: bars(&profile.classes, true),
         properties: bars(&profile.properties, true),
         languages: bars(&profile.languages, false),
         vocabularies: bars(&profile.vocabularies, false),
-        diagram: diagram::draw(&card.schema, &format!("The shape of {}", metadata.title())),
-        shape: card.schema.edges.iter().map(|edge| link_view(&card.schema, edge)).collect(),
-        left_out: left_out(&card.schema),
+        diagram: diagram::draw(
+            &card.schema,
+            &page.text_with("connections-of", "title", &title),
+            &page.text("no-class"),
+        ),
+        shape: card.schema.edges.iter().map(|edge| link_view(&page, &card.schema, edge)).collect(),
+        left_out: left_out(&page, &card.schema),
         examples_of_classes: Vec::new(),
         skipped: 0,
-        content: content(iri),
         bibtex: String::new(),
         links: bars(&profile.links, false),
         method: card.snippet_method.clone(),
         triples: snippet.iter().map(|triple| triple_view(triple, plain)).collect(),
-        drawing: draw(&snippet, &format!("The snippet of {} as a graph", metadata.title())),
-        files: card
-            .distributions
-            .iter()
-            .map(|d| (d.location.as_str().to_owned(), is_web(d.location.as_str())))
-            .collect(),
+        drawing: draw(&snippet, &page.text_with("preview-graph-of", "title", &title)),
+        files: Vec::new(),
+        contents: contents(&page, iri, card),
+        descriptions_as: SYNTAXES.map(|(name, format)| description_as(metadata.id.clone(), name, format)).into(),
         others: Vec::new(),
         why: String::new(),
         editions: Vec::new(),
@@ -204,9 +316,125 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
         similar: Vec::new(),
         example: examples.first().map(|example| example.query.clone()).unwrap_or_default(),
         examples: examples.into_iter().map(|example| (example.title, query_address(&example.query))).collect(),
-        canonical: iri.to_owned(),
+        canonical: String::new(),
         json_ld: None,
+        title,
+        page,
     }
+}
+
+/// Returns the descriptions in the best language for the visitor, and those in other languages.
+fn descriptions(page: &PageContext, texts: &[Text]) -> (Vec<LocalizedText>, Vec<LocalizedText>) {
+    let best = best_text(page, texts).map(|text| text.language.clone());
+    let view =
+        |text: &Text| LocalizedText { text: readable(&text.value), lang: page.foreign(text.language.as_deref()) };
+    let (shown, others): (Vec<&Text>, Vec<&Text>) =
+        texts.iter().partition(|text| Some(&text.language) == best.as_ref());
+    (shown.into_iter().map(view).collect(), others.into_iter().map(view).collect())
+}
+
+/// Returns publishers, year and licence.
+fn byline(page: &PageContext, card: &Card) -> Vec<ValueView> {
+    let metadata = &card.metadata;
+    let agents = if metadata.publishers.is_empty() { &metadata.creators } else { &metadata.publishers };
+    let facet = if metadata.publishers.is_empty() { Facet::Creator } else { Facet::Publisher };
+    let mut values: Vec<ValueView> =
+        agents.iter().take(3).map(|agent| ValueView::filter(page, facet, &agent.name)).collect();
+    values.extend(metadata.first_year().map(|year| ValueView::plain(year.to_string())));
+    if let Some(license) = metadata.license.as_deref().filter(|license| !license.trim().is_empty()) {
+        values.push(ValueView { text: license_label(license), ..ValueView::web(license) });
+    }
+    values
+}
+
+fn facts(page: &PageContext, card: &Card, iri: &str) -> Vec<FactView> {
+    let metadata = &card.metadata;
+    let agents = |agents: &[Agent], facet: Facet| -> Vec<ValueView> {
+        agents.iter().map(|agent| ValueView::filter(page, facet, &agent.name)).collect()
+    };
+    let themes = |scheme: Scheme, facet: Facet| -> Vec<ValueView> {
+        metadata.themes_of(scheme).map(|label| ValueView::filter(page, facet, label)).collect()
+    };
+    let text = |text: &Option<String>| text.iter().map(|text| ValueView::web(text)).collect::<Vec<_>>();
+    let date =
+        |text: &Option<String>| text.iter().map(|text| ValueView::plain(page.locale.date(text))).collect::<Vec<_>>();
+    let license = metadata.license.iter().map(|text| ValueView { text: license_label(text), ..ValueView::web(text) });
+    let all = [
+        ("filter-publisher", agents(&metadata.publishers, Facet::Publisher)),
+        ("fact-creator", agents(&metadata.creators, Facet::Creator)),
+        ("facet-task", themes(Scheme::Task, Facet::Task)),
+        ("facet-modality", themes(Scheme::Modality, Facet::Modality)),
+        ("facet-language", themes(Scheme::Language, Facet::Language)),
+        ("fact-uses", metadata.uses.iter().map(|uses| ValueView::plain(page.count("fact-uses-count", uses))).collect()),
+        ("filter-license", license.collect()),
+        ("fact-issued", date(&metadata.issued)),
+        ("fact-modified", date(&metadata.modified)),
+        ("fact-homepage", text(&metadata.landing_page)),
+        ("fact-source", text(&metadata.source)),
+        ("fact-iri", vec![ValueView { href: Some(href(&metadata.id)), is_external: false, ..ValueView::plain(iri) }]),
+        ("fact-endpoint", card.remote.iter().map(|remote| ValueView::web(&remote.endpoint)).collect()),
+    ];
+    let given = all.into_iter().filter(|(_, values)| values.iter().any(|value| !value.text.is_empty()));
+    given.map(|(id, values)| FactView { name: page.text(id), is_raw: false, values }).collect()
+}
+
+/// Returns a file as a download. Local files lead to the stored content, if there is any.
+fn download(page: &PageContext, described: &PortalMetadata, file: &File, has_content: bool) -> DownloadView {
+    let label = file.label();
+    let is_external = matches!(file.location, Location::Remote(_));
+    let address = if is_external || has_content { Some(described.address(file, "/")) } else { None };
+    let name = readable(&file.name());
+    DownloadView {
+        label: if label.is_empty() { page.text("download-file") } else { label },
+        size: file.bytes.map(|bytes| page.locale.bytes(bytes)).unwrap_or_default(),
+        name: if name.is_empty() { file.location.as_str().to_owned() } else { name },
+        href: address.filter(|address| address.starts_with('/') || is_web(address)),
+        is_external,
+    }
+}
+
+/// Returns the stored content in each syntax; none without content.
+fn contents(page: &PageContext, iri: &str, card: &Card) -> Vec<DownloadView> {
+    if card.profile.triples == 0 {
+        return Vec::new();
+    }
+    let view = |(name, format): (&str, &str)| {
+        let mut parameters = form_urlencoded::Serializer::new(String::new());
+        let parameters = parameters.append_pair("graph", iri).append_pair("format", format).finish();
+        DownloadView {
+            label: name.to_owned(),
+            size: page.count("triples", card.profile.triples),
+            name: String::new(),
+            href: Some(format!("/rdf-graph-store?{parameters}")),
+            is_external: false,
+        }
+    };
+    SYNTAXES.map(view).into()
+}
+
+fn description_as(id: DatasetId, name: &str, format: &str) -> DownloadView {
+    DownloadView {
+        label: name.to_owned(),
+        size: String::new(),
+        name: String::new(),
+        href: Some(format!("{}?format={format}", href(&id))),
+        is_external: false,
+    }
+}
+
+/// Returns the host of an address.
+fn host(address: &str) -> String {
+    let rest = address.split("://").nth(1).unwrap_or(address);
+    rest.split(['/', '?', '#']).next().unwrap_or(rest).to_owned()
+}
+
+/// Returns the address of the list of datasets with a value of a facet.
+fn filter_address(facet: Facet, value: &str) -> String {
+    let filter = Filter::default().with(facet, value);
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    parameters.append_pair("q", "").append_pair("page", "0");
+    parameters.extend_pairs(crate::parameters::filter_parameters(&filter));
+    format!("/?{}", parameters.finish())
 }
 
 /// Returns the address of the results of a query.
@@ -224,30 +452,17 @@ struct LinkView {
     triples: String,
 }
 
-fn link_view(schema: &Schema, edge: &SchemaEdge) -> LinkView {
-    let [from, to] = [edge.from, edge.to].map(|node| diagram::class_name(&schema.nodes[node]));
+fn link_view(page: &PageContext, schema: &Schema, edge: &SchemaEdge) -> LinkView {
+    let no_class = page.text("no-class");
+    let [from, to] = [edge.from, edge.to].map(|node| diagram::class_name(&schema.nodes[node], &no_class));
     let (property, iri) = (prefixed(&edge.property), edge.property.clone());
-    LinkView { from, property, iri, to, triples: grouped(edge.triples) }
+    LinkView { from, property, iri, to, triples: page.number(edge.triples) }
 }
 
 /// Describes what a diagram omits.
-fn left_out(schema: &Schema) -> String {
-    let count = |count: u64, one: &str, many: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        count => Some(format!("{} {many}", grouped(count))),
-    };
-    let parts = [
-        count(schema.more_nodes, "smaller class", "smaller classes"),
-        count(schema.more_edges, "rarer link", "rarer links"),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
-}
-
-/// Returns the address of a dataset's content by the Graph Store Protocol.
-fn content(iri: &str) -> String {
-    let mut parameters = form_urlencoded::Serializer::new(String::new());
-    format!("/rdf-graph-store?{}", parameters.append_pair("graph", iri).finish())
+fn left_out(page: &PageContext, schema: &Schema) -> Vec<String> {
+    let parts = [("smaller-classes", schema.more_nodes), ("rarer-links", schema.more_edges)];
+    parts.into_iter().filter(|(_, count)| *count > 0).map(|(id, count)| page.count(id, count)).collect()
 }
 
 fn bars(counts: &[(String, u64)], names: bool) -> Vec<Bar> {

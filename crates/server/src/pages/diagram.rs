@@ -76,21 +76,22 @@ impl Arrow {
     }
 }
 
-/// Returns the name of a class, also of the nodes without one.
-pub(super) fn class_name(node: &SchemaNode) -> String {
-    node.class.as_deref().map_or_else(|| "no class".to_owned(), prefixed)
+/// Returns the name of a class, or `no_class`.
+pub(super) fn class_name(node: &SchemaNode, no_class: &str) -> String {
+    node.class.as_deref().map_or_else(|| no_class.to_owned(), prefixed)
 }
 
-/// Draws a schema; `None` if it has neither classes nor links.
-pub(super) fn draw(schema: &Schema, title: &str) -> Option<String> {
+/// Draws a schema; `None` if it has neither classes nor links. `no_class` names entities without a class.
+pub(super) fn draw(schema: &Schema, title: &str, no_class: &str) -> Option<String> {
     if schema.edges.is_empty() && schema.nodes.iter().all(|node| node.class.is_none()) {
         return None;
     }
-    Some(Diagram::new(schema).svg(title))
+    Some(Diagram::new(schema, no_class).svg(title))
 }
 
 struct Diagram<'s> {
     schema: &'s Schema,
+    no_class: &'s str,
     arrows: Vec<Arrow>,
     points: Vec<Point>,
     is_right: Vec<bool>,
@@ -98,7 +99,7 @@ struct Diagram<'s> {
 }
 
 impl<'s> Diagram<'s> {
-    fn new(schema: &'s Schema) -> Self {
+    fn new(schema: &'s Schema, no_class: &'s str) -> Self {
         let arrows = arrows(schema);
         let links: Vec<_> = arrows.iter().map(|arrow| (arrow.from, arrow.to)).collect();
         let columns = Columns::new(schema.nodes.len(), &links);
@@ -107,7 +108,7 @@ impl<'s> Diagram<'s> {
             |place: &Place| Point { x: NAMES + if place.is_right { BETWEEN } else { 0.0 }, y: place.down * ROW };
         let (points, is_right) = places.iter().map(|place| (point(place), place.is_right)).unzip();
         let height = columns.rows() as f64 * ROW;
-        Self { schema, arrows, points, is_right, height }
+        Self { schema, no_class, arrows, points, is_right, height }
     }
 
     fn svg(&self, title: &str) -> String {
@@ -148,14 +149,14 @@ impl<'s> Diagram<'s> {
         svg
     }
 
+    /// Returns the names of the largest classes, as a text alternative.
     fn described(&self) -> String {
-        let nodes: Vec<String> = self.schema.nodes.iter().take(5).map(class_name).collect();
-        let (classes, links) = (self.schema.nodes.len(), self.schema.edges.len());
-        format!("{classes} classes and {links} links between them. The largest: {}.", nodes.join(", "))
+        let largest = self.schema.nodes.iter().take(5);
+        largest.map(|node| class_name(node, self.no_class)).collect::<Vec<_>>().join(", ")
     }
 
     fn tooltip(&self, arrow: &Arrow) -> String {
-        let [from, to] = [arrow.from, arrow.to].map(|node| class_name(&self.schema.nodes[node]));
+        let [from, to] = [arrow.from, arrow.to].map(|node| class_name(&self.schema.nodes[node], self.no_class));
         let properties: Vec<String> = arrow
             .properties
             .iter()
@@ -194,9 +195,9 @@ impl<'s> Diagram<'s> {
             "<g class=\"{class}\"><title>{}</title><circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>\
              <text class=\"entity-name\" x=\"{beside:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-weight=\"600\">{}</text>\
              <text class=\"class\" x=\"{beside:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-size=\"11\">{}</text></g>",
-            escape_xml(node.class.as_deref().unwrap_or("entities of no class")),
+            escape_xml(node.class.as_deref().unwrap_or(self.no_class)),
             y - 1.0,
-            escape_xml(&truncate_label(&class_name(node), NAME)),
+            escape_xml(&truncate_label(&class_name(node, self.no_class), NAME)),
             y + 12.0,
             grouped(node.entities),
         );
@@ -317,7 +318,7 @@ mod tests {
         for nodes in 1..=30 {
             let edges: Vec<_> = (0..nodes).flat_map(|n| [(n, (n + 1) % nodes, 5), (n, n, 1), (0, n, 9)]).collect();
             let schema = schema(nodes, &edges);
-            let diagram = Diagram::new(&schema);
+            let diagram = Diagram::new(&schema, "no class");
             let names: Vec<Area> = (0..nodes).map(|node| diagram.areas(node)[1]).collect();
             for (place, one) in names.iter().enumerate() {
                 assert!(one[1] >= 0.0 && one[3] <= diagram.height, "{nodes}: within the picture");
@@ -325,7 +326,8 @@ mod tests {
             }
             for (place, node) in schema.nodes.iter().enumerate() {
                 // Bold letters are up to 7.8 pixels wide on average.
-                let name = LARGEST + 6.0 + truncate_label(&class_name(node), NAME).chars().count() as f64 * 7.8;
+                let name =
+                    LARGEST + 6.0 + truncate_label(&class_name(node, "no class"), NAME).chars().count() as f64 * 7.8;
                 let room = if diagram.is_right(place) {
                     BETWEEN + 2.0 * NAMES - diagram.points[place].x
                 } else {
@@ -338,11 +340,11 @@ mod tests {
 
     #[test]
     fn everything_from_data_is_escaped() {
-        let svg = draw(&schema(3, &[(0, 1, 5), (1, 0, 2), (2, 2, 1)]), "A <b> & \"c\"").expect("a drawing");
+        let svg = draw(&schema(3, &[(0, 1, 5), (1, 0, 2), (2, 2, 1)]), "A <b> & \"c\"", "no class").expect("a drawing");
         assert!(svg.contains("<title>A &lt;b&gt; &amp; &quot;c&quot;</title>") && svg.contains("a&amp;b-0-1"));
         assert!(!svg.contains("<0>") && !svg.contains("a&b"));
         assert_eq!(svg.matches("class=\"link\"").count(), 3);
-        assert_eq!(draw(&Schema::default(), ""), None);
+        assert_eq!(draw(&Schema::default(), "", "no class"), None);
     }
 
     #[test]
@@ -350,7 +352,7 @@ mod tests {
         // Three classes, each linked to each: two stand in one column.
         let ends: Vec<_> = (0..3).flat_map(|n| [(n, (n + 1) % 3, 1), ((n + 1) % 3, n, 1)]).collect();
         let drawn = schema(3, &ends);
-        let diagram = Diagram::new(&drawn);
+        let diagram = Diagram::new(&drawn, "no class");
         let curves: Vec<[Point; 4]> = diagram.arrows.iter().map(|arrow| diagram.curve(arrow)).collect();
         for (place, one) in curves.iter().enumerate() {
             let back = |other: &[Point; 4]| {
@@ -364,7 +366,7 @@ mod tests {
     fn what_several_arrows_are_called_is_written_once() {
         let mut drawn = schema(4, &[(0, 3, 5), (1, 3, 5), (2, 3, 5)]);
         drawn.edges.iter_mut().for_each(|edge| edge.property = "http://e.org/same".to_owned());
-        let svg = draw(&drawn, "t").expect("a drawing");
+        let svg = draw(&drawn, "t", "no class").expect("a drawing");
         assert_eq!((svg.matches("class=\"property\"").count(), svg.matches("class=\"link\"").count()), (1, 3));
     }
 }

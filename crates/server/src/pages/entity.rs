@@ -1,13 +1,12 @@
 //! The page of one resource of a dataset, and resources as examples on the page of the dataset.
 
 use super::diagram::class_name;
-use super::render;
+use super::{PageContext, readable, render, title_of};
 use crate::entities::{self, Entity, PAGE, TriplePage};
 use crate::text::{href, is_web, shorten};
 use askama::Template;
 use axum::response::Response;
 use lodeseek_engine::Card;
-use lodeseek_rdf::grouped;
 use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind};
 
 /// A value ready for a template.
@@ -32,7 +31,6 @@ pub(super) struct PropertyView {
 pub(super) struct ExampleView {
     pub(super) class: String,
     pub(super) iri: String,
-    pub(super) entities: String,
     pub(super) label: String,
     pub(super) href: String,
     pub(super) properties: Vec<PropertyView>,
@@ -42,7 +40,7 @@ pub(super) struct ExampleView {
 #[derive(Template)]
 #[template(path = "entity.html")]
 struct EntityPage {
-    query: String,
+    page: PageContext,
     dataset: String,
     title: String,
     label: String,
@@ -77,7 +75,7 @@ fn address(dataset: &str, name: &str, [skip, to]: [usize; 2]) -> String {
 }
 
 /// Renders the page of a resource.
-pub(crate) fn entity(card: &Card, found: &Entity) -> Response {
+pub(crate) fn entity(page: &PageContext, card: &Card, found: &Entity) -> Response {
     let dataset = href(&card.metadata.id);
     let skipped = [found.out.skipped, found.to.skipped];
     let pages = |place: usize, page: &TriplePage| {
@@ -94,9 +92,8 @@ pub(crate) fn entity(card: &Card, found: &Entity) -> Response {
         }
     };
     render(&EntityPage {
-        query: String::new(),
-        title: card.metadata.title().to_owned(),
-        label: shorten(&found.label, 200),
+        title: title_of(page, &card.metadata).0,
+        label: shorten(&readable(&found.label), 200),
         name: found.name.clone(),
         own: address(&dataset, &found.name, [0, 0]),
         outside: Some(found.name.clone()).filter(|name| is_web(name)),
@@ -104,6 +101,7 @@ pub(crate) fn entity(card: &Card, found: &Entity) -> Response {
         to: properties(&dataset, found, &found.to.triples, LONG, |triple| &triple.subject),
         pages: [pages(0, &found.out), pages(1, &found.to)],
         dataset,
+        page: page.clone(),
     })
 }
 
@@ -140,7 +138,7 @@ fn value(dataset: &str, entity: &Entity, term: &LabelledTerm, most: usize) -> Va
     let outside = term.kind == TermKind::Iri && !is_here && is_web(&name);
     let text = if term.kind == TermKind::Blank && term.label.is_empty() { &name } else { &term.label };
     ValueView {
-        text: shorten(text, most),
+        text: shorten(&readable(text), most),
         title: if term.kind == TermKind::Literal { term.datatype.clone().unwrap_or_default() } else { name.clone() },
         literal: term.kind == TermKind::Literal,
         language: term.language.clone().unwrap_or_default(),
@@ -150,15 +148,17 @@ fn value(dataset: &str, entity: &Entity, term: &LabelledTerm, most: usize) -> Va
 }
 
 /// Converts examples of classes, for the page of the dataset.
-pub(super) fn examples(card: &Card, found: &[(usize, Entity)]) -> Vec<ExampleView> {
+pub(super) fn examples(page: &PageContext, card: &Card, found: &[(usize, Entity)]) -> Vec<ExampleView> {
     let dataset = href(&card.metadata.id);
     let view = |(place, entity): &(usize, Entity)| {
         let class = &card.schema.nodes[*place];
         ExampleView {
-            class: class_name(class),
+            class: page.locale.text_with(
+                "one-of",
+                &[("class", &class_name(class, &page.text("no-class"))), ("number", &page.number(class.entities))],
+            ),
             iri: class.class.clone().unwrap_or_default(),
-            entities: grouped(class.entities),
-            label: shorten(&entity.label, 120),
+            label: shorten(&readable(&entity.label), 120),
             href: address(&dataset, &entity.name, [0, 0]),
             properties: properties(&dataset, entity, &entity.out.triples, SHORT, |triple| &triple.object),
             more: entity.out.more,

@@ -1,7 +1,10 @@
 //! Facets, years and active filters as links and a form, with the complete state of the page in the address.
 
 use super::results::Results;
+use super::{PageContext, readable};
+use crate::portal::license_label;
 use lodeseek_engine::{Facet, FacetCounts, FacetValues, Filter, ValueCount, YearCounts, facet_label};
+use lodeseek_rdf::vocab::{owl, rdf, rdfs, skos};
 
 /// Maximum number of values of a facet.
 pub(super) const MOST: usize = 30;
@@ -23,7 +26,7 @@ pub(super) struct Chip {
 
 /// A facet.
 pub(super) struct FacetView {
-    pub(super) title: &'static str,
+    pub(super) title: String,
     /// If true, the facet is shown open.
     pub(super) open: bool,
     pub(super) first: Vec<ValueView>,
@@ -35,18 +38,22 @@ pub(super) struct FacetView {
 /// A value with a link that adds or removes it.
 pub(super) struct ValueView {
     pub(super) label: String,
-    /// IRI of the value, for a tooltip.
+    /// The complete value, for a tooltip.
     pub(super) title: String,
     pub(super) count: u64,
     pub(super) chosen: bool,
     pub(super) href: String,
 }
 
-/// The slider of years.
+/// The range of years.
 pub(super) struct YearsView {
     pub(super) first: i32,
     pub(super) last: i32,
-    pub(super) value: i32,
+    /// The ends of the filter; empty if it has none.
+    pub(super) since: String,
+    pub(super) until: String,
+    /// Text alternative of the histogram.
+    pub(super) description: String,
     pub(super) unknown: u64,
     pub(super) bars: Vec<YearBar>,
     /// Width of the histogram in pixels.
@@ -66,20 +73,19 @@ pub(super) struct YearBar {
     pub(super) passes: bool,
 }
 
-fn title(facet: Facet) -> &'static str {
+/// Vocabularies of RDF itself. Nearly every dataset uses them, so that they hardly narrow a search.
+const MACHINERY: [&str; 4] = [rdf::NAMESPACE, rdfs::NAMESPACE, owl::NAMESPACE, skos::NAMESPACE];
+
+/// If true, a class or vocabulary belongs to RDF's own machinery.
+pub(super) fn is_machinery(facet: Facet, value: &str) -> bool {
+    facet.has_iris() && MACHINERY.iter().any(|namespace| value.starts_with(namespace))
+}
+
+/// Returns the label of a value for readers.
+fn label(facet: Facet, value: &str) -> String {
     match facet {
-        Facet::Task => "Tasks",
-        Facet::Modality => "Modalities",
-        Facet::Theme => "Themes",
-        Facet::Class => "Classes",
-        Facet::Keyword => "Keywords",
-        Facet::Publisher => "Publishers",
-        Facet::Creator => "Authors and publishers",
-        Facet::Format => "Formats",
-        Facet::License => "Licences",
-        Facet::Language => "Languages",
-        Facet::Vocabulary => "Vocabularies",
-        Facet::Source => "Portals",
+        Facet::License => license_label(value),
+        _ => readable(&facet_label(facet, value)),
     }
 }
 
@@ -90,28 +96,34 @@ fn toggled(filter: &Filter, facet: Facet, value: &str) -> Filter {
 }
 
 /// Returns the active filters.
-pub(super) fn chips(results: &Results<'_>) -> Vec<Chip> {
+pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
     let filter = results.filter;
-    let year = filter.until.map(|year| Chip {
-        label: format!("in or before {year}"),
-        href: results.filtered(&Filter { until: None, ..filter.clone() }),
-    });
-    let value = |(facet, value): &(Facet, String)| Chip {
-        label: format!("{facet}: {}", facet_label(*facet, value)),
-        href: results.filtered(&toggled(filter, *facet, value)),
-    };
-    year.into_iter().chain(filter.values.iter().map(value)).collect()
+    let mut chips = Vec::new();
+    if let Some(year) = filter.since {
+        let href = results.filtered(&Filter { since: None, ..filter.clone() });
+        chips.push(Chip { label: page.text_with("filter-since", "year", year), href });
+    }
+    if let Some(year) = filter.until {
+        let href = results.filtered(&Filter { until: None, ..filter.clone() });
+        chips.push(Chip { label: page.text_with("filter-until", "year", year), href });
+    }
+    for (facet, value) in &filter.values {
+        let name = page.text(&format!("filter-{facet}"));
+        let href = results.filtered(&toggled(filter, *facet, value));
+        chips.push(Chip { label: format!("{name}: {}", label(*facet, value)), href });
+    }
+    chips
 }
 
 /// Returns the facets with a choice. A value of all datasets filters nothing, and a facet equal to another is redundant.
-pub(super) fn facets(counts: &FacetCounts, total: usize, results: &Results<'_>) -> Vec<FacetView> {
+pub(super) fn facets(page: &PageContext, counts: &FacetCounts, total: usize, results: &Results<'_>) -> Vec<FacetView> {
     let chooses = |one: &&FacetValues| {
         one.distinct > 1 || one.values.iter().any(|value| value.chosen || value.count < total as u64)
     };
     let shown = counts.facets.iter().filter(chooses).filter(|one| !repeats(one, counts)).enumerate();
     let view = |(place, one): (usize, &FacetValues)| {
         let chosen = one.values.iter().any(|value| value.chosen);
-        FacetView { open: chosen || place < OPEN, ..facet_view(one, results) }
+        FacetView { open: chosen || place < OPEN, ..facet_view(page, one, results) }
     };
     shown.map(view).collect()
 }
@@ -122,61 +134,82 @@ fn repeats(one: &FacetValues, counts: &FacetCounts) -> bool {
     one.facet == Facet::Creator && counts.facets.iter().any(|other| other.facet == Facet::Publisher && is_equal(other))
 }
 
-fn facet_view(one: &FacetValues, results: &Results<'_>) -> FacetView {
+fn facet_view(page: &PageContext, one: &FacetValues, results: &Results<'_>) -> FacetView {
     let value = |value: &ValueCount| ValueView {
-        label: facet_label(one.facet, &value.value),
-        title: if one.facet.has_iris() { value.value.clone() } else { String::new() },
+        label: label(one.facet, &value.value),
+        title: value.value.clone(),
         count: value.count,
         chosen: value.chosen,
         href: results.filtered(&toggled(results.filter, one.facet, &value.value)),
     };
-    // Active values are always visible.
-    let (chosen, others): (Vec<_>, Vec<_>) = one.values.iter().partition(|value| value.chosen);
-    let mut first: Vec<ValueView> = chosen.into_iter().chain(others).map(value).collect();
+    // Active values are always visible; those of the machinery come last.
+    let mut values: Vec<&ValueCount> = one.values.iter().collect();
+    values.sort_by_key(|value| (!value.chosen, is_machinery(one.facet, &value.value)));
+    let mut first: Vec<ValueView> = values.into_iter().map(value).collect();
     // Unfolding a single value would need as much space as showing it.
     let more = if first.len() > SHOWN + 1 { first.split_off(SHOWN) } else { Vec::new() };
     let listed = one.values.iter().filter(|value| value.count > 0).count();
-    FacetView { title: title(one.facet), open: false, first, more, rest: one.distinct.saturating_sub(listed) }
+    let title = page.text(&format!("facet-{}", one.facet));
+    FacetView { title, open: false, first, more, rest: one.distinct.saturating_sub(listed) }
 }
 
-/// Returns the slider of years; `None` if there is no choice.
-pub(super) fn years(years: &YearCounts, results: &Results<'_>) -> Option<YearsView> {
-    let until = results.filter.until;
-    let (&oldest, &newest) = (years.known.keys().next()?, years.known.keys().next_back()?);
-    let (least, most) = (newest - YEARS + 1, newest + LATER);
-    let last = newest.max(until.unwrap_or(newest)).min(most);
-    // Earlier years are counted with the first year shown.
-    let first = oldest.min(until.unwrap_or(oldest)).max(least);
-    if first == last {
-        return None;
-    }
-    let in_year = |year: i32| -> u64 {
-        let from = if year == first { i32::MIN } else { year };
-        years.known.range(from..=year).map(|(_, count)| count).sum()
-    };
-    let tallest = (first..=last).map(in_year).max().unwrap_or(1).max(1);
-    let bar = |year: i32| {
-        let count = in_year(year);
-        // Small counts remain visible.
-        let height = (count * HEIGHT).div_ceil(tallest);
-        let passes = until.is_none_or(|until| year <= until);
-        YearBar { year, count, x: (year - first) * 10, y: HEIGHT - height, height, passes }
-    };
+/// Returns the range of years; `None` if there is no choice.
+pub(super) fn years(page: &PageContext, years: &YearCounts, results: &Results<'_>) -> Option<YearsView> {
+    let scale = Scale::new(years, results.filter)?;
+    let (first, last) = (scale.first, scale.last);
+    let year = |year: Option<i32>| year.map(|year| year.to_string()).unwrap_or_default();
     Some(YearsView {
         first,
         last,
-        value: until.unwrap_or(last).clamp(first, last),
+        since: year(results.filter.since),
+        until: year(results.filter.until),
+        description: page.locale.text_with("years-histogram", &[("first", &first), ("last", &last)]),
         unknown: years.unknown,
-        bars: (first..=last).map(bar).filter(|bar| bar.count > 0).collect(),
+        bars: scale.bars(years, results.filter),
         width: (last - first + 1) * 10,
-        fields: results.fields(&Filter { until: None, ..results.filter.clone() }),
+        fields: results.fields(&Filter { since: None, until: None, ..results.filter.clone() }),
     })
+}
+
+/// The first and last year of a histogram. Earlier years are counted with the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Scale {
+    first: i32,
+    last: i32,
+}
+
+impl Scale {
+    /// Returns the scale for the known years and the filter; `None` for a single year.
+    fn new(years: &YearCounts, filter: &Filter) -> Option<Self> {
+        let (&oldest, &newest) = (years.known.keys().next()?, years.known.keys().next_back()?);
+        let ends = || filter.since.into_iter().chain(filter.until);
+        let latest = ends().max().unwrap_or(newest).max(newest);
+        let earliest = ends().min().unwrap_or(oldest).min(oldest);
+        let scale = Self { first: earliest.max(newest - YEARS + 1), last: latest.min(newest + LATER) };
+        (scale.first < scale.last).then_some(scale)
+    }
+
+    fn bars(self, years: &YearCounts, filter: &Filter) -> Vec<YearBar> {
+        let in_year = |year: i32| -> u64 {
+            let from = if year == self.first { i32::MIN } else { year };
+            years.known.range(from..=year).map(|(_, count)| count).sum()
+        };
+        let tallest = (self.first..=self.last).map(in_year).max().unwrap_or(1).max(1);
+        let passing = filter.since.unwrap_or(i32::MIN)..=filter.until.unwrap_or(i32::MAX);
+        let bar = |year: i32| {
+            let count = in_year(year);
+            // Small counts remain visible.
+            let height = (count * HEIGHT).div_ceil(tallest);
+            let passes = passing.contains(&year);
+            YearBar { year, count, x: (year - self.first) * 10, y: HEIGHT - height, height, passes }
+        };
+        (self.first..=self.last).map(bar).filter(|bar| bar.count > 0).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lodeseek_engine::{DuplicateMode, SnippetKind};
 
     #[test]
     fn a_choice_is_taken_back_whatever_its_case() {
@@ -187,27 +220,29 @@ mod tests {
     }
 
     #[test]
-    fn the_slider_shows_the_years_there_are() {
-        let years_of = |known: &[(i32, u64)], until| {
-            let filter = Filter { until, ..Filter::default() };
-            let results = Results {
-                query: "q",
-                filter: &filter,
-                page: 0,
-                snippet: SnippetKind::Stored,
-                lang: None,
-                duplicates: DuplicateMode::Grouped,
-                model: None,
-            };
+    fn the_histogram_shows_the_years_there_are() {
+        let scale_of = |known: &[(i32, u64)], since, until| {
+            let filter = Filter { since, until, ..Filter::default() };
             let counted = YearCounts { known: known.iter().copied().collect(), unknown: 0 };
-            years(&counted, &results).map(|view| (view.first, view.last, view.value, view.bars.len()))
+            let scale = Scale::new(&counted, &filter)?;
+            let bars = scale.bars(&counted, &filter);
+            Some((scale.first, scale.last, bars.iter().map(|bar| (bar.year, bar.passes)).collect::<Vec<_>>()))
         };
         let known = [(1900, 1), (2016, 2), (2021, 1)];
-        assert_eq!(years_of(&known, None), Some((1962, 2021, 2021, 3)), "1900 stands at the first");
-        assert_eq!(years_of(&known, Some(2018)), Some((1962, 2021, 2018, 3)));
-        assert_eq!(years_of(&known, Some(9999)), Some((1962, 2026, 2026, 3)));
-        assert_eq!(years_of(&known, Some(1950)), Some((1962, 2021, 1962, 3)));
-        assert_eq!(years_of(&known[1..], Some(2014)), Some((2014, 2021, 2014, 2)));
-        assert_eq!((years_of(&known[2..], None), years_of(&[], Some(2018))), (None, None));
+        let all = |passes: [bool; 3]| vec![(1962, passes[0]), (2016, passes[1]), (2021, passes[2])];
+        assert_eq!(scale_of(&known, None, None), Some((1962, 2021, all([true; 3]))), "1900 stands at the first");
+        assert_eq!(scale_of(&known, None, Some(2018)), Some((1962, 2021, all([true, true, false]))));
+        assert_eq!(scale_of(&known, Some(2018), Some(9999)), Some((1962, 2026, all([false, false, true]))));
+        assert_eq!(scale_of(&known, Some(2018), None), Some((1962, 2021, all([false, false, true]))));
+        assert_eq!(scale_of(&known[1..], None, Some(2014)).map(|found| (found.0, found.1)), Some((2014, 2021)));
+        assert_eq!((scale_of(&known[2..], None, None), scale_of(&[], None, Some(2018))), (None, None));
+    }
+
+    #[test]
+    fn classes_of_the_machinery_are_known() {
+        assert!(is_machinery(Facet::Class, "http://www.w3.org/2002/07/owl#Class"));
+        assert!(is_machinery(Facet::Vocabulary, "http://www.w3.org/2004/02/skos/core#"));
+        assert!(!is_machinery(Facet::Class, "http://xmlns.com/foaf/0.1/Person"));
+        assert!(!is_machinery(Facet::Keyword, "http://www.w3.org/2002/07/owl#Class"));
     }
 }

@@ -1,6 +1,7 @@
 //! Web pages: rendered on the server, usable without JavaScript. The templates escape all text from data.
 
 mod columns;
+mod context;
 mod dataset;
 mod diagram;
 mod entity;
@@ -9,7 +10,11 @@ mod quality;
 mod results;
 mod similar;
 mod snippet;
+mod start;
+#[cfg(test)]
+mod template_texts;
 
+pub(crate) use context::PageContext;
 pub(crate) use dataset::dataset;
 pub(crate) use entity::entity;
 pub(crate) use quality::{quality, quality_of};
@@ -21,17 +26,25 @@ use crate::error::{ApiError, set_retry_after};
 use crate::text::{is_web, shorten};
 use askama::Template;
 use axum::Router;
-use axum::http::header;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use lodeseek_catalog::{Extent, Work};
+use lodeseek_catalog::{Extent, Metadata, Text, Work, preferred};
 use lodeseek_engine::{Card, DatasetReference};
+use lodeseek_rdf::repair_encoding;
 use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind};
 
 /// A part of a text. If `matched` is true, it matches a word of the query.
 struct Piece {
     text: String,
     matched: bool,
+}
+
+/// A text of a dataset. `lang` is its language, if it differs from that of the page.
+#[derive(Default)]
+struct TextView {
+    pieces: Vec<Piece>,
+    lang: Option<String>,
 }
 
 /// A term ready for a template.
@@ -59,8 +72,11 @@ struct WorkView {
 #[derive(Template)]
 #[template(path = "error.html")]
 struct ErrorPage {
-    query: String,
+    page: PageContext,
     status: u16,
+    /// The kind of error and what to do, in the language of the page.
+    heading: String,
+    advice: String,
     message: String,
 }
 
@@ -102,6 +118,24 @@ fn pieces(text: &str, is_match: impl Fn(&str) -> bool) -> Vec<Piece> {
     pieces
 }
 
+/// Returns about `length` characters of a text: its beginning or, if the first match is later, a part around it.
+fn excerpt(text: &str, length: usize, is_match: impl Fn(&str) -> bool) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let first = words.iter().position(|word| is_match(word)).unwrap_or(0);
+    let before: usize = words[..first].iter().map(|word| word.chars().count() + 1).sum();
+    let mut start = 0;
+    if before > length * 2 / 3 {
+        let mut context = 0;
+        start = first;
+        while start > 0 && context < length / 4 {
+            start -= 1;
+            context += words[start].chars().count() + 1;
+        }
+    }
+    let rest = shorten(&words[start..].join(" "), length);
+    if start > 0 { format!("… {rest}") } else { rest }
+}
+
 /// Splits a matching word into parts. The boolean is true for parts to be marked.
 fn marked(word: &str, is_match: impl Fn(&str) -> bool) -> Vec<(&str, bool)> {
     // Punctuation outside ASCII may be part of a letter: vowel signs, joiners.
@@ -121,7 +155,7 @@ fn marked(word: &str, is_match: impl Fn(&str) -> bool) -> Vec<(&str, bool)> {
 
 fn triple_view(triple: &LabelledTriple, pieces: impl Fn(&str) -> Vec<Piece>) -> TripleView {
     let term = |term: &LabelledTerm| TermView {
-        pieces: pieces(&shorten(&term.label, 160)),
+        pieces: pieces(&shorten(&readable(&term.label), 160)),
         literal: term.kind == TermKind::Literal,
         title: if term.kind == TermKind::Iri { term.value.clone() } else { term.datatype.clone().unwrap_or_default() },
         language: term.language.clone().unwrap_or_default(),
@@ -130,13 +164,34 @@ fn triple_view(triple: &LabelledTriple, pieces: impl Fn(&str) -> Vec<Piece>) -> 
 }
 
 /// Describes the size of a dataset: of a sample, also that of the whole dataset.
-fn size(card: &Card) -> String {
+fn size(page: &PageContext, card: &Card) -> String {
     let held = card.profile.triples;
     match card.remote.as_ref().map(|remote| (remote.extent, remote.triples)) {
-        Some((Extent::Sample, Some(all))) => format!("{all} triples, a sample of {held} here"),
-        Some((Extent::Sample, None)) => format!("a sample of {held} triples"),
-        _ => format!("{held} triples"),
+        Some((Extent::Sample, Some(all))) => {
+            page.locale.text_with("triples-sample-of", &[("held", &page.number(held)), ("all", &page.number(all))])
+        }
+        Some((Extent::Sample, None)) => page.count("triples-sample", held),
+        _ => page.count("triples", held),
     }
+}
+
+/// Returns the best text for the visitor, with its language.
+fn best_text<'t>(page: &PageContext, texts: &'t [Text]) -> Option<&'t Text> {
+    let languages: Vec<&str> = page.languages.iter().map(String::as_str).collect();
+    preferred(texts, &languages)
+}
+
+/// Returns the title of a dataset for the visitor, with its language, or its id.
+fn title_of(page: &PageContext, metadata: &Metadata) -> (String, Option<String>) {
+    match best_text(page, &metadata.titles) {
+        Some(title) => (readable(&title.value), page.foreign(title.language.as_deref())),
+        None => (metadata.id.to_string(), None),
+    }
+}
+
+/// Returns a text of data for display: with its encoding repaired.
+fn readable(text: &str) -> String {
+    repair_encoding(text).into_owned()
 }
 
 /// Returns the routes of the search page and of the files that pages load.
@@ -149,14 +204,27 @@ pub(crate) fn router() -> Router<AppState> {
 }
 
 /// The response of unknown paths.
-pub(crate) async fn not_found() -> Response {
-    error(&ApiError::not_found("There is no such page."))
+pub(crate) async fn not_found(page: PageContext) -> Response {
+    error(&page, &ApiError::not_found("no page has this address"))
 }
 
 /// Renders an error as a page.
-pub(crate) fn error(error: &ApiError) -> Response {
-    let page = ErrorPage { query: String::new(), status: error.status.as_u16(), message: error.message.clone() };
-    let mut response = (error.status, render(&page)).into_response();
+pub(crate) fn error(page: &PageContext, error: &ApiError) -> Response {
+    let kind = match error.status {
+        StatusCode::NOT_FOUND => "missing",
+        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => "busy",
+        StatusCode::URI_TOO_LONG | StatusCode::PAYLOAD_TOO_LARGE => "long",
+        status if status.is_server_error() => "internal",
+        _ => "request",
+    };
+    let content = ErrorPage {
+        status: error.status.as_u16(),
+        heading: page.text(&format!("error-{kind}")),
+        advice: page.text(&format!("error-{kind}-advice")),
+        message: error.message.clone(),
+        page: page.clone(),
+    };
+    let mut response = (error.status, render(&content)).into_response();
     set_retry_after(&mut response);
     response
 }
@@ -182,10 +250,14 @@ async fn icon() -> impl IntoResponse {
     )
 }
 
-/// Renders a template.
+/// Renders a template. The response depends on the languages of the request.
 pub(crate) fn render(page: &impl Template) -> Response {
     match page.render() {
-        Ok(html) => Html(html).into_response(),
+        Ok(html) => {
+            let mut response = Html(html).into_response();
+            response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-language"));
+            response
+        }
         Err(failed) => ApiError::internal(&failed).into_response(),
     }
 }
@@ -200,6 +272,18 @@ mod tests {
             |word: &str| word.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|token| query.contains(&token));
         let shown = |piece: Piece| if piece.matched { format!("[{}]", piece.text) } else { piece.text };
         pieces(text, is_match).into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn an_excerpt_contains_the_first_match() {
+        let text = format!("{} water {}", "stone ".repeat(40).trim(), "sand ".repeat(40).trim());
+        let found = excerpt(&text, 60, |word| word == "water");
+        assert!(found.starts_with("… stone") && found.contains(" water sand") && found.ends_with('…'), "{found}");
+        assert!(found.chars().count() <= 63, "{found}");
+        let begin = excerpt(&text, 60, |word| word == "stone");
+        assert!(begin.starts_with("stone") && begin.ends_with('…'), "{begin}");
+        assert_eq!(excerpt(" a  short\ntext ", 60, |_| false), "a short text");
+        assert_eq!(excerpt("", 60, |_| true), "");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The pages on the quality of all datasets and of one.
 
-use super::render;
+use super::{PageContext, readable, render};
 use crate::text::href;
 use askama::Template;
 use axum::response::Response;
@@ -10,13 +10,13 @@ use lodeseek_quality::{Assessment, DatasetLabel, Dimension, Outcome, Overview, P
 #[derive(Template)]
 #[template(path = "quality-all.html")]
 struct AllPage {
-    query: String,
+    page: PageContext,
     datasets: usize,
     mean: String,
     of: u32,
-    bands: Vec<(&'static str, usize)>,
+    bands: Vec<(String, usize)>,
     /// (name, share in percent)
-    dimensions: Vec<(&'static str, u32)>,
+    dimensions: Vec<(String, u32)>,
     problems: Vec<ProblemView>,
     publishers: Vec<PublisherView>,
     more_publishers: usize,
@@ -49,13 +49,14 @@ struct RowView {
 #[derive(Template)]
 #[template(path = "quality.html")]
 struct OnePage {
-    query: String,
+    page: PageContext,
     href: String,
     api: String,
     title: String,
     score: u32,
     of: u32,
-    band: &'static str,
+    band: String,
+    band_class: &'static str,
     points: Points,
     distribution: Option<String>,
     /// (advice, points, reason)
@@ -66,7 +67,7 @@ struct OnePage {
 }
 
 struct DimensionView {
-    name: &'static str,
+    name: String,
     scored: bool,
     points: Points,
     findings: Vec<FindingView>,
@@ -75,6 +76,8 @@ struct DimensionView {
 struct FindingView {
     definition: &'static str,
     outcome: &'static str,
+    /// The outcome in words.
+    label: String,
     sign: &'static str,
     given: u32,
     weight: u32,
@@ -82,39 +85,38 @@ struct FindingView {
 }
 
 /// Renders the page of all datasets.
-pub(crate) fn quality(overview: &Overview) -> Response {
-    render(&all_page(overview))
+pub(crate) fn quality(page: &PageContext, overview: &Overview) -> Response {
+    render(&all_page(page, overview))
 }
 
 /// Renders the page of one dataset.
-pub(crate) fn quality_of(named: &DatasetLabel, assessment: &Assessment) -> Response {
-    render(&one_page(named, assessment))
+pub(crate) fn quality_of(page: &PageContext, named: &DatasetLabel, assessment: &Assessment) -> Response {
+    render(&one_page(page, named, assessment))
 }
 
-fn all_page(overview: &Overview) -> AllPage {
-    let share = |dimension: Dimension| {
-        overview.share_of(dimension).map(|share| (dimension.name(), (share * 100.0).round() as u32))
-    };
+fn all_page(page: &PageContext, overview: &Overview) -> AllPage {
+    let share =
+        |dimension: Dimension| overview.percent_of(dimension).map(|percent| (dimension_name(page, dimension), percent));
     let publishers = overview.publishers();
     let more_publishers = publishers.len().saturating_sub(MAX_PUBLISHERS);
     let publisher = |row: &lodeseek_quality::PublisherRow| PublisherView {
-        name: row.name.clone().unwrap_or_else(|| "no publisher".to_owned()),
+        name: row.name.as_deref().map_or_else(|| page.text("quality-no-publisher"), readable),
         datasets: row.datasets,
-        mean: format!("{:.0}", row.mean),
+        mean: format!("{:.1}", row.mean),
         score: row.mean.round() as u32,
         advice: row.worst.map_or("", |problem| problem.indicator.advice()),
     };
     let row = |row: &&lodeseek_quality::DatasetRow| RowView {
         href: format!("{}/quality", href(&row.dataset.id)),
-        title: row.dataset.title.clone(),
+        title: readable(&row.dataset.title),
         score: row.score,
     };
     AllPage {
-        query: String::new(),
+        page: page.clone(),
         datasets: overview.len(),
-        mean: format!("{:.0}", overview.mean()),
+        mean: format!("{:.1}", overview.mean()),
         of: POINTS,
-        bands: overview.bands().map(|(band, count)| (band.name(), count)).into(),
+        bands: overview.bands().map(|(band, count)| (page.text(&format!("band-{}", band.name())), count)).into(),
         dimensions: Dimension::ALL.into_iter().filter_map(share).collect(),
         problems: overview.problems().iter().filter(|problem| problem.missed > 0).map(problem_view).collect(),
         publishers: publishers.iter().take(MAX_PUBLISHERS).map(publisher).collect(),
@@ -135,21 +137,22 @@ fn problem_view(problem: &Problem) -> ProblemView {
     }
 }
 
-fn one_page(named: &DatasetLabel, found: &Assessment) -> OnePage {
+fn one_page(page: &PageContext, named: &DatasetLabel, found: &Assessment) -> OnePage {
     let next = found.improvements().into_iter().take(3);
     let own = href(&named.id);
     OnePage {
-        query: String::new(),
+        page: page.clone(),
         api: own.replacen("/dataset/", "/api/quality/", 1),
         href: own,
-        title: named.title.clone(),
+        title: readable(&named.title),
         score: found.score(),
         of: POINTS,
-        band: found.band().name(),
+        band: page.text(&format!("band-{}", found.band().name())),
+        band_class: found.band().name(),
         points: found.points(),
         distribution: found.distribution.clone(),
         next: next.map(|one| (one.indicator.advice(), one.indicator.weight(), one.reason.clone())).collect(),
-        dimensions: Dimension::ALL.into_iter().map(|dimension| dimension_view(found, dimension)).collect(),
+        dimensions: Dimension::ALL.into_iter().map(|dimension| dimension_view(page, found, dimension)).collect(),
         violations: found
             .violations
             .iter()
@@ -163,7 +166,11 @@ fn one_page(named: &DatasetLabel, found: &Assessment) -> OnePage {
     }
 }
 
-fn dimension_view(found: &Assessment, dimension: Dimension) -> DimensionView {
+fn dimension_name(page: &PageContext, dimension: Dimension) -> String {
+    page.text(&format!("dimension-{}", dimension.name()))
+}
+
+fn dimension_view(page: &PageContext, found: &Assessment, dimension: Dimension) -> DimensionView {
     let findings = found.findings.iter().filter(|finding| finding.indicator.dimension() == dimension);
     let view = |finding: &lodeseek_quality::Finding| {
         let weight = finding.indicator.weight();
@@ -173,10 +180,11 @@ fn dimension_view(found: &Assessment, dimension: Dimension) -> DimensionView {
             Outcome::Unknown => ("unknown", "?", 0),
         };
         let definition = finding.indicator.definition();
-        FindingView { definition, outcome, sign, given, weight, reason: finding.reason.clone() }
+        let label = page.text(&format!("outcome-{outcome}"));
+        FindingView { definition, outcome, label, sign, given, weight, reason: finding.reason.clone() }
     };
     DimensionView {
-        name: dimension.name(),
+        name: dimension_name(page, dimension),
         scored: dimension.is_scored(),
         points: found.points_of(dimension),
         findings: findings.map(view).collect(),

@@ -1,33 +1,43 @@
 //! The page of search results: hits, facets and years, with the complete state of the search in the address.
 
 use super::facets::{self, Chip, FacetView, YearsView};
-use super::{Piece, TripleView, WorkView, error, pieces, render, size, source_name, triple_view, work_view};
+use super::start;
+use super::{
+    PageContext, Piece, TextView, TripleView, WorkView, best_text, error, excerpt, pieces, readable, render, size,
+    source_name, title_of, triple_view, work_view,
+};
 use crate::AppState;
 use crate::error::ApiError;
 use crate::negotiation::languages;
-use crate::parameters::{Pairs, check_query, check_snippet, filter, filter_parameters, parse_duplicates, parse_model};
+use crate::parameters::{
+    Pairs, check_query, check_snippet, filter, filter_parameters, parse_duplicates, parse_model, parse_order,
+};
+use crate::portal::license_label;
+use crate::state::Client;
 use crate::text::{href, shorten};
 use askama::Template;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, HeaderValue, header};
-use axum::response::Response;
-use lodeseek_catalog::{Metadata, Scheme};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use lodeseek_catalog::{Format, Metadata, Scheme};
 use lodeseek_engine::{
     BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Facet, FieldMatch, Filter, Hit,
-    ListedDataset, SearchRequest, SearchResponse, SnippetKind, facet_label,
+    ListedDataset, ResultOrder, SearchRequest, SearchResponse, SnippetKind, facet_value,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_snippet::LabelledTriple;
 use serde::Deserialize;
 
 const PAGE: usize = 10;
-/// Number of facets on the start page.
-const BEGINNINGS: usize = 6;
 /// Number of triples of a snippet shown with a hit.
 const SHOWN: usize = 6;
 /// Number of tasks, modalities and languages shown with a hit.
-const THEMES: usize = 8;
+const THEMES: usize = 6;
+/// Number of formats shown with a hit.
+const FORMATS: usize = 3;
+/// Length of a description in characters: about two lines on a wide screen.
+const DESCRIPTION: usize = 240;
 
 #[derive(Deserialize)]
 pub(crate) struct Parameters {
@@ -39,57 +49,74 @@ pub(crate) struct Parameters {
     lang: Option<String>,
     duplicates: Option<String>,
     model: Option<String>,
+    sort: Option<String>,
+}
+
+/// A format, a licence or the like of a dataset.
+pub(super) struct Badge {
+    pub(super) text: String,
+    /// The complete value, for a tooltip.
+    pub(super) title: String,
+}
+
+/// A field that matches, with the words found in it.
+pub(super) struct FieldView {
+    pub(super) name: String,
+    pub(super) terms: String,
 }
 
 #[derive(Default)]
-struct HitView {
-    rank: usize,
-    href: String,
+pub(super) struct HitView {
+    pub(super) rank: usize,
+    pub(super) href: String,
     /// Addresses of the snippet for the query, and of the shown snippet as a drawing.
-    snippet: String,
-    picture: String,
+    pub(super) snippet: String,
+    pub(super) picture: String,
     /// Text alternative of the drawing.
-    picture_shows: String,
-    title: Vec<Piece>,
-    description: Vec<Piece>,
-    facts: Vec<String>,
+    pub(super) picture_shows: String,
+    pub(super) title: TextView,
+    pub(super) plain_title: String,
+    pub(super) description: TextView,
+    /// Publisher, year and size.
+    pub(super) facts: Vec<String>,
+    /// Formats and licence.
+    pub(super) badges: Vec<Badge>,
     /// (kind, label).
-    themes: Vec<(&'static str, String)>,
-    more_themes: usize,
-    work: Option<WorkView>,
-    score: String,
-    fields: Vec<FieldMatch>,
+    pub(super) themes: Vec<(&'static str, String)>,
+    pub(super) more_themes: usize,
+    pub(super) work: Option<WorkView>,
+    /// The score and how it was computed, in words.
+    pub(super) score: String,
+    pub(super) fields: Vec<FieldView>,
     /// Parts with a similar meaning, for hits without matching words.
-    near: Vec<String>,
-    closest: bool,
-    triples: Vec<TripleView>,
+    pub(super) near: Vec<String>,
+    is_weak: bool,
+    pub(super) triples: Vec<TripleView>,
     /// Duplicates under other ids: (address, publisher).
-    others: Vec<(String, String)>,
+    pub(super) others: Vec<(String, String)>,
 }
 
-#[derive(Template, Default)]
+#[derive(Template)]
 #[template(path = "search.html")]
 struct SearchPage {
-    query: String,
-    datasets: u64,
-    searched: bool,
-    /// For lists: page number from 1. If `years_known` is true, some datasets have a year.
+    page: PageContext,
+    /// Page number from 1.
     number: usize,
-    years_known: bool,
     total: usize,
     /// If true, duplicates are shown once while all counts include each of them.
     each_counted: bool,
-    with_words: usize,
     hits: Vec<HitView>,
-    hits_have_triples: bool,
+    /// Hits without matching words that are not similar enough to count as matches.
+    weak: Vec<HitView>,
+    has_triples: bool,
     chips: Vec<Chip>,
     facets: Vec<FacetView>,
     years: Option<YearsView>,
+    sorts: Vec<SortView>,
     /// Parameters that the next query keeps, as hidden fields of its form.
     kept: Vec<(&'static str, String)>,
     /// Address of the same query without filters.
     unfiltered: String,
-    ranked_by: String,
     /// Number of datasets re-ranked by an encoder; 0 without one.
     candidates: usize,
     /// If true, no hit is a close match.
@@ -114,36 +141,44 @@ struct SearchPage {
 struct ModelView {
     /// Value of `model`; empty for the default.
     name: &'static str,
-    title: &'static str,
-    about: &'static str,
+    title: String,
+    about: String,
+    chosen: bool,
+}
+
+/// An order of the results.
+struct SortView {
+    label: String,
+    href: String,
     chosen: bool,
 }
 
 pub(crate) async fn search(
     State(state): State<AppState>,
+    client: Client,
+    page: PageContext,
     parameters: Result<Query<Parameters>, QueryRejection>,
     Query(pairs): Query<Pairs>,
     headers: HeaderMap,
 ) -> Response {
-    let mut response = match load_page(&state, parameters, &pairs, &headers).await {
-        Ok(page) => render(&page),
-        Err(failed) => error(&failed),
-    };
-    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-language"));
-    response
+    let answer = load_page(&state, client, &page, parameters, &pairs, &headers).await;
+    answer.unwrap_or_else(|failed| error(&page, &failed))
 }
 
 async fn load_page(
     state: &AppState,
+    client: Client,
+    page: &PageContext,
     parameters: Result<Query<Parameters>, QueryRejection>,
     pairs: &Pairs,
     headers: &HeaderMap,
-) -> Result<SearchPage, ApiError> {
+) -> Result<Response, ApiError> {
     let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-    // A textarea may contain line breaks.
+    // Pasted sentences may contain line breaks.
     let query = parameters.q.split_whitespace().collect::<Vec<_>>().join(" ");
+    let filter = filter(pairs)?;
     if query.is_empty() {
-        return load_list(state, parameters, filter(pairs)?, headers).await;
+        return load_list(state, page, parameters, filter, headers).await;
     }
     check_query(&query)?;
     check_snippet(parameters.snippet)?;
@@ -152,48 +187,94 @@ async fn load_page(
         skip: parameters.page.unwrap_or_default().min(1000).saturating_mul(PAGE),
         snippet: parameters.snippet,
         languages: languages(headers, parameters.lang.as_deref())?,
-        filter: filter(pairs)?,
+        filter,
         facets: Some(facets::MOST),
         duplicates: parse_duplicates(parameters.duplicates.as_deref())?,
         model: parse_model(parameters.model.as_deref())?,
+        order: parse_order(parameters.sort.as_deref())?,
         ..SearchRequest::new(query)
     };
-    let permit = state.acquire_search_permit(&request).await?;
+    let permit = state.acquire_search_permit(client, &request).await?;
     let lang = parameters.lang;
+    let page = page.clone().with_query(&request.query);
     state
         .work(move |state| {
             let _permit = permit;
+            let results = Results::of_search(&request, lang.as_deref());
+            if let Some(address) = resolve_iris(state, &results)? {
+                return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, page.link(address))]).into_response());
+            }
             let response = state.searcher.search(&request)?;
-            Ok(search_page(state, &request, lang.as_deref(), state.searcher.catalog().len()?, &response))
+            Ok(render(&search_page(state, page, &request, &results, &response)))
         })
         .await
+}
+
+/// Returns the address to which a query with IRIs leads: the page of a dataset, or the search with the IRIs of classes and
+/// vocabularies as filters. `None` if the index has no such value.
+fn resolve_iris(state: &AppState, results: &Results<'_>) -> Result<Option<String>, ApiError> {
+    let named = results.query.trim_start_matches('<').trim_end_matches('>');
+    if let Some(id) = state.store.iris().dataset_id(named)
+        && state.searcher.catalog().numeric_facts(&id)?.is_some()
+    {
+        return Ok(Some(href(&id)));
+    }
+    let (mut words, mut filter) = (Vec::new(), results.filter.clone());
+    for word in results.query.split(' ') {
+        match facet_of_iri(state, word)? {
+            Some((facet, iri)) => filter = filter.with(facet, iri),
+            None => words.push(word),
+        }
+    }
+    if filter == *results.filter {
+        return Ok(None);
+    }
+    Ok(Some(Results { query: &words.join(" "), ..*results }.filtered(&filter)))
+}
+
+/// Returns the class or vocabulary that a word names: by its IRI, or as in `foaf:Person`.
+fn facet_of_iri(state: &AppState, word: &str) -> Result<Option<(Facet, String)>, ApiError> {
+    let named = word.trim_start_matches('<').trim_end_matches('>');
+    if !named.contains(':') {
+        return Ok(None);
+    }
+    for facet in [Facet::Class, Facet::Vocabulary] {
+        let iri = facet_value(facet, named);
+        if !crate::text::is_web(&iri) {
+            continue;
+        }
+        let filter = Filter::default().with(facet, iri.as_str());
+        if state.searcher.catalog().browse(&BrowseRequest { filter, ..BrowseRequest::default() })?.total > 0 {
+            return Ok(Some((facet, iri)));
+        }
+    }
+    Ok(None)
 }
 
 /// Lists datasets without a query: those that pass the filter. Without a filter and a page number it is the start page.
 async fn load_list(
     state: &AppState,
+    page: &PageContext,
     parameters: Parameters,
     filter: Filter,
     headers: &HeaderMap,
-) -> Result<SearchPage, ApiError> {
+) -> Result<Response, ApiError> {
     let lists = parameters.page.is_some() || !filter.is_empty();
     let request = BrowseRequest {
         filter,
         skip: parameters.page.unwrap_or_default().saturating_mul(PAGE),
-        depth: if lists { PAGE } else { 0 },
+        depth: if lists { PAGE } else { start::NEWEST },
         facets: facets::MOST,
         languages: languages(headers, parameters.lang.as_deref())?,
         duplicates: parse_duplicates(parameters.duplicates.as_deref())?,
+        order: parse_order(parameters.sort.as_deref())?,
     };
     check_snippet(parameters.snippet)?;
     let model = parse_model(parameters.model.as_deref())?;
+    let page = page.clone();
     state
         .work(move |state| {
-            let mut listing = state.searcher.catalog().browse(&request)?;
-            if !lists {
-                // Authors are mostly the publishers again.
-                listing.facets.facets.retain(|one| one.facet != Facet::Creator);
-            }
+            let listing = state.searcher.catalog().browse(&request)?;
             let results = Results {
                 query: "",
                 filter: &request.filter,
@@ -203,36 +284,44 @@ async fn load_list(
                 lang: parameters.lang.as_deref(),
                 duplicates: request.duplicates,
                 model,
+                order: request.order,
             };
-            let mut page = listed_page(state, &results, &listing);
-            page.searched = lists;
             if !lists {
-                page.facets.truncate(BEGINNINGS);
+                return Ok(start::start(state, &page, &results, &listing));
             }
-            Ok(page)
+            Ok(render(&listed_page(state, page, &results, &listing)))
         })
         .await
 }
 
-fn listed_page(state: &AppState, results: &Results<'_>, listing: &DatasetListing) -> SearchPage {
-    let (page, total) = (results.page, listing.total);
+fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listing: &DatasetListing) -> SearchPage {
     let link = |page: usize| Results { page, ..*results }.href();
+    let hits: Vec<HitView> = listing.datasets.iter().map(|one| listed_view(state, &page, one)).collect();
     SearchPage {
-        datasets: listing.of,
-        searched: true,
-        number: page + 1,
-        years_known: !listing.facets.years.known.is_empty(),
-        total,
+        number: results.page + 1,
+        total: listing.total,
         each_counted: listing.datasets.iter().any(|one| !one.duplicates.is_empty()),
-        hits: listing.datasets.iter().map(|one| listed_view(state, one, results.lang)).collect(),
-        chips: facets::chips(results),
-        facets: facets::facets(&listing.facets, total, results),
-        years: facets::years(&listing.facets.years, results),
+        has_triples: false,
+        weak: Vec::new(),
+        chips: facets::chips(&page, results),
+        facets: facets::facets(&page, &listing.facets, listing.total, results),
+        years: facets::years(&page, &listing.facets.years, results),
+        sorts: sorts(&page, results, listing.total),
         kept: results.kept_parameters(results.filter),
         unfiltered: results.filtered(&Filter::default()),
-        previous: (page > 0).then(|| link(page - 1)),
-        next: listing.more.then(|| link(page + 1)),
-        ..SearchPage::default()
+        candidates: 0,
+        only_closest: false,
+        other: String::new(),
+        chosen: false,
+        previous: (results.page > 0).then(|| link(results.page - 1)),
+        next: listing.more.then(|| link(results.page + 1)),
+        feed: String::new(),
+        models: Vec::new(),
+        model_fields: Vec::new(),
+        is_ranked_otherwise: false,
+        suggestion: None,
+        hits,
+        page,
     }
 }
 
@@ -246,12 +335,27 @@ pub(super) struct Results<'r> {
     pub(super) lang: Option<&'r str>,
     pub(super) duplicates: DuplicateMode,
     pub(super) model: Option<ModelKind>,
+    pub(super) order: ResultOrder,
 }
 
-impl Results<'_> {
+impl<'r> Results<'r> {
+    fn of_search(request: &'r SearchRequest, lang: Option<&'r str>) -> Self {
+        Self {
+            query: &request.query,
+            filter: &request.filter,
+            page: request.skip / PAGE,
+            snippet: request.snippet,
+            lang,
+            duplicates: request.duplicates,
+            model: request.model,
+            order: request.order,
+        }
+    }
+
     fn href(&self) -> String {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
         parameters.append_pair("q", self.query).append_pair("page", &self.page.to_string());
+        parameters.extend_pairs(self.lang.map(|lang| ("lang", lang)));
         parameters.extend_pairs(self.kept_parameters(self.filter));
         format!("/?{}", parameters.finish())
     }
@@ -269,17 +373,17 @@ impl Results<'_> {
         Results { filter, page: 0, ..*self }.href()
     }
 
-    /// Returns the parameters that another query keeps.
-    fn kept_parameters(&self, filter: &Filter) -> Vec<(&'static str, String)> {
+    /// Returns the parameters that another query keeps, except the language.
+    pub(super) fn kept_parameters(&self, filter: &Filter) -> Vec<(&'static str, String)> {
         let snippet = match self.snippet {
             SnippetKind::Stored => None,
             SnippetKind::QUERY => Some("query".to_owned()),
             SnippetKind::OnDemand(method) => Some(method.name().to_owned()),
         };
         let snippet = snippet.map(|kind| ("snippet", kind));
-        let lang = self.lang.map(|lang| ("lang", lang.to_owned()));
         let all = (self.duplicates == DuplicateMode::All).then(|| ("duplicates", "all".to_owned()));
-        snippet.into_iter().chain(lang).chain(all).chain(self.ranking()).chain(filter_parameters(filter)).collect()
+        let sort = (self.order != ResultOrder::default()).then(|| ("sort", self.order.name().to_owned()));
+        snippet.into_iter().chain(all).chain(sort).chain(self.ranking()).chain(filter_parameters(filter)).collect()
     }
 
     /// Returns the parameter `model` if it is not the default.
@@ -289,80 +393,99 @@ impl Results<'_> {
 
     /// Returns the fields of a form that extends a filter.
     pub(super) fn fields(&self, filter: &Filter) -> Vec<(&'static str, String)> {
-        [("q", self.query.to_owned())].into_iter().chain(self.kept_parameters(filter)).collect()
+        let lang = self.lang.map(|lang| ("lang", lang.to_owned()));
+        [("q", self.query.to_owned())].into_iter().chain(lang).chain(self.kept_parameters(filter)).collect()
     }
+}
+
+/// Returns the orders with their addresses; none if there is nothing to sort.
+fn sorts(page: &PageContext, results: &Results<'_>, total: usize) -> Vec<SortView> {
+    if total < 2 {
+        return Vec::new();
+    }
+    // A list without a query has no relevance: its default is the newest first.
+    let is_default = |order: ResultOrder| order == ResultOrder::Relevance && results.query.is_empty();
+    let chosen = if is_default(results.order) { ResultOrder::Newest } else { results.order };
+    let sort = |order: ResultOrder| SortView {
+        label: page.text(&format!("sort-{}", order.name())),
+        href: Results { order, page: 0, ..*results }.href(),
+        chosen: order == chosen,
+    };
+    ResultOrder::ALL.into_iter().filter(|order| !is_default(*order)).map(sort).collect()
 }
 
 fn search_page(
     state: &AppState,
+    page: PageContext,
     request: &SearchRequest,
-    lang: Option<&str>,
-    datasets: u64,
+    results: &Results<'_>,
     response: &SearchResponse,
 ) -> SearchPage {
-    let (page, snippet) = (request.skip / PAGE, request.snippet);
-    let SearchRequest { duplicates, model, .. } = *request;
-    let results = Results { query: &request.query, filter: &request.filter, page, snippet, lang, duplicates, model };
-    let other = if snippet == SnippetKind::Stored { SnippetKind::QUERY } else { SnippetKind::Stored };
-    let link = |page: usize| Results { page, ..results }.href();
+    let other = if request.snippet == SnippetKind::Stored { SnippetKind::QUERY } else { SnippetKind::Stored };
+    let link = |page: usize| Results { page, ..*results }.href();
     let counts = response.facets.clone().unwrap_or_default();
+    let hits = response.hits.iter().map(|hit| hit_view(state, &page, response, hit, request));
+    // In another order, weak matches stay where they are.
+    let is_separate = request.order == ResultOrder::Relevance && !response.only_closest;
+    let (weak, hits): (Vec<HitView>, Vec<HitView>) = hits.partition(|hit| hit.is_weak && is_separate);
     SearchPage {
-        datasets,
-        searched: true,
         total: response.total,
         each_counted: response.hits.iter().any(|hit| !hit.duplicates.is_empty()),
-        number: page + 1,
-        years_known: false,
-        with_words: response.with_words,
-        ranked_by: ranked_by(response),
+        number: results.page + 1,
         candidates: compared(response),
         only_closest: response.only_closest,
-        hits: response.hits.iter().map(|hit| hit_view(state, response, hit, request, lang)).collect(),
-        hits_have_triples: response.hits.iter().any(|hit| !hit.snippet.is_empty()),
-        chips: facets::chips(&results),
-        facets: facets::facets(&counts, response.total, &results),
-        years: facets::years(&counts.years, &results),
+        hits,
+        weak,
+        has_triples: response.hits.iter().any(|hit| !hit.snippet.is_empty()),
+        chips: facets::chips(&page, results),
+        facets: facets::facets(&page, &counts, response.total, results),
+        years: facets::years(&page, &counts.years, results),
+        sorts: sorts(&page, results, response.total),
         kept: results.kept_parameters(&request.filter),
         unfiltered: results.filtered(&Filter::default()),
-        other: Results { snippet: other, ..results }.href(),
-        chosen: snippet != SnippetKind::Stored,
-        previous: (page > 0).then(|| link(page - 1)),
-        next: (request.skip + PAGE < response.total).then(|| link(page + 1)),
+        other: Results { snippet: other, ..*results }.href(),
+        chosen: request.snippet != SnippetKind::Stored,
+        previous: (results.page > 0).then(|| link(results.page - 1)),
+        next: (request.skip + PAGE < response.total).then(|| link(results.page + 1)),
         feed: results.feed(),
-        models: models(model, state.searcher.has_reranker()),
-        model_fields: Results { model: None, ..results }.fields(&request.filter),
-        is_ranked_otherwise: model.is_some(),
+        models: models(&page, request.model, state.searcher.has_reranker()),
+        model_fields: Results { model: None, ..*results }.fields(&request.filter),
+        is_ranked_otherwise: request.model.is_some(),
         suggestion: response
             .suggestion
             .as_ref()
-            .map(|meant| (meant.clone(), Results { query: meant, page: 0, ..results }.href())),
-        query: request.query.clone(),
+            .map(|meant| (meant.clone(), Results { query: meant, page: 0, ..*results }.href())),
+        page,
     }
 }
 
 /// Returns the models: the default, then each sparse model other than it.
-fn models(chosen: Option<ModelKind>, has_reranker: bool) -> Vec<ModelView> {
-    let usual = if has_reranker {
-        ("Words and meaning", "the usual way: candidates by words, compared by meaning")
-    } else {
-        model_words(ModelKind::default())
+fn models(page: &PageContext, chosen: Option<ModelKind>, has_reranker: bool) -> Vec<ModelView> {
+    let view = |name: &'static str, kind: &str, title: Option<&str>, chosen: bool| ModelView {
+        name,
+        title: title.map_or_else(|| page.text("model-default-title"), str::to_owned),
+        about: page.text(&format!("model-{kind}")),
+        chosen,
     };
-    let usual = ModelView { name: "", title: usual.0, about: usual.1, chosen: chosen.is_none() };
-    let view = |model: ModelKind| {
-        let (title, about) = model_words(model);
-        ModelView { name: model.name(), title, about, chosen: chosen == Some(model) }
+    let of =
+        |model: ModelKind, name: &'static str, chosen: bool| view(name, model.name(), Some(model_title(model)), chosen);
+    let usual = if has_reranker {
+        view("", "default", None, chosen.is_none())
+    } else {
+        of(ModelKind::default(), "", chosen.is_none())
     };
     // The default is listed by name if it was selected by name.
     let is_other = |model: &ModelKind| has_reranker || *model != ModelKind::default() || chosen == Some(*model);
-    [usual].into_iter().chain(ModelKind::ALL.into_iter().filter(is_other).map(view)).collect()
+    let others = ModelKind::ALL.into_iter().filter(is_other);
+    [usual].into_iter().chain(others.map(|model| of(model, model.name(), chosen == Some(model)))).collect()
 }
 
-fn model_words(model: ModelKind) -> (&'static str, &'static str) {
+fn model_title(model: ModelKind) -> &'static str {
     match model {
-        ModelKind::TfIdf => ("TF-IDF", "how often a word occurs, and how rare it is"),
-        ModelKind::Bm25 => ("BM25", "how often and how rare; many occurrences and long texts count less"),
-        ModelKind::Lmd => ("LMD", "how likely the dataset’s language is to say the words"),
-        ModelKind::Fsdm => ("FSDM", "words that stand together count too, field by field"),
+        ModelKind::TfIdf => "TF-IDF",
+        ModelKind::Bm25 => "BM25",
+        ModelKind::Lmd => "LMD",
+        ModelKind::Fsdm => "FSDM",
     }
 }
 
@@ -373,50 +496,49 @@ fn themes(metadata: &Metadata) -> Vec<(&'static str, String)> {
 }
 
 /// Returns the address of a hit's snippet as a drawing, by the same method and query as the triples shown.
-fn picture(dataset: &str, request: &SearchRequest, lang: Option<&str>) -> String {
+fn picture(page: &PageContext, dataset: &str, query: &str, snippet: SnippetKind) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
     parameters.append_pair("format", "svg");
-    if let SnippetKind::OnDemand(method) = request.snippet {
-        parameters.append_pair("method", method.name()).append_pair("query", &request.query);
+    if let SnippetKind::OnDemand(method) = snippet {
+        parameters.append_pair("method", method.name()).append_pair("query", query);
     }
-    if let Some(lang) = lang {
-        parameters.append_pair("lang", lang);
-    }
-    format!("{dataset}/snippet?{}", parameters.finish())
+    page.link(format!("{dataset}/snippet?{}", parameters.finish()))
 }
 
 fn hit_view(
     state: &AppState,
+    page: &PageContext,
     response: &SearchResponse,
     hit: &Hit,
     request: &SearchRequest,
-    lang: Option<&str>,
 ) -> HitView {
     let (matching, others): (Vec<_>, Vec<_>) = hit.snippet.iter().partition(|triple| !triple.matched.is_empty());
     let triples = matching.into_iter().chain(others).map(|triple| &triple.triple);
-    let pieces = |text: &str| pieces(text, |word| state.searcher.is_match(word, response));
-    let view = card_view(state, &hit.card, triples, &hit.duplicates, pieces);
+    let view =
+        card_view(state, page, &hit.card, triples, &hit.duplicates, |word| state.searcher.is_match(word, response));
     let words: String = form_urlencoded::byte_serialize(request.query.as_bytes()).collect();
+    let field = |field: &FieldMatch| FieldView {
+        name: page.text(&format!("field-{}", field.field.name())),
+        terms: field.terms.join(", "),
+    };
     HitView {
         rank: hit.rank,
         snippet: format!("{}/snippet?query={words}", view.href),
-        picture: picture(&view.href, request, lang),
-        score: hit.score.map(|score| format!("{score:.2}")).unwrap_or_default(),
-        fields: hit.fields.clone(),
+        picture: picture(page, &view.href, &request.query, request.snippet),
+        score: hit.score.map(|score| score_text(page, score, response)).unwrap_or_default(),
+        fields: hit.fields.iter().map(field).collect(),
         near: near(hit),
-        closest: hit.is_closest(),
+        is_weak: hit.is_closest(),
         ..view
     }
 }
 
-fn listed_view(state: &AppState, one: &ListedDataset, lang: Option<&str>) -> HitView {
-    let view = card_view(state, &one.card, one.snippet.iter(), &one.duplicates, |text| pieces(text, |_| false));
-    let lang_of =
-        |lang: &str| format!("?lang={}", form_urlencoded::byte_serialize(lang.as_bytes()).collect::<String>());
+pub(super) fn listed_view(state: &AppState, page: &PageContext, one: &ListedDataset) -> HitView {
+    let view = card_view(state, page, &one.card, one.snippet.iter(), &one.duplicates, |_| false);
     HitView {
         rank: one.rank,
-        snippet: format!("{}/snippet{}", view.href, lang.map(lang_of).unwrap_or_default()),
-        picture: picture(&view.href, &SearchRequest::new(""), lang),
+        snippet: format!("{}/snippet", view.href),
+        picture: picture(page, &view.href, "", SnippetKind::Stored),
         ..view
     }
 }
@@ -424,27 +546,36 @@ fn listed_view(state: &AppState, one: &ListedDataset, lang: Option<&str>) -> Hit
 /// Returns the view of a dataset's properties that do not depend on the query.
 fn card_view<'t>(
     state: &AppState,
+    page: &PageContext,
     card: &Card,
     triples: impl Iterator<Item = &'t LabelledTriple>,
     others: &[DatasetReference],
-    pieces: impl Fn(&str) -> Vec<Piece>,
+    is_match: impl Fn(&str) -> bool,
 ) -> HitView {
     let metadata = &card.metadata;
-    let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| agent.name.clone()).collect();
+    let pieces = |text: &str| -> Vec<Piece> { pieces(text, &is_match) };
+    let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| readable(&agent.name)).collect();
     facts.extend(metadata.first_year().map(|year| year.to_string()));
     // Some catalogues contain datasets that are not RDF.
-    facts.extend((card.profile.triples > 0).then(|| size(card)));
-    facts.extend(metadata.license.as_deref().map(|license| facet_label(Facet::License, license)));
+    facts.extend((card.profile.triples > 0).then(|| size(page, card)));
     let mut themes = themes(metadata);
     let more_themes = themes.len().saturating_sub(THEMES);
     themes.truncate(THEMES);
     let iri = state.store.iris().dataset(&metadata.id);
+    let (title, lang) = title_of(page, metadata);
+    let description = best_text(page, &metadata.descriptions);
+    let description = description.map(|text| TextView {
+        pieces: pieces(&excerpt(&readable(&text.value), DESCRIPTION, &is_match)),
+        lang: page.foreign(text.language.as_deref()),
+    });
     HitView {
-        picture_shows: format!("Some triples of {} as a graph", metadata.title()),
+        picture_shows: page.text_with("preview-graph-of", "title", &title),
         href: href(&metadata.id),
-        title: pieces(metadata.title()),
-        description: pieces(&shorten(metadata.description().unwrap_or_default(), 300)),
+        title: TextView { pieces: pieces(&title), lang },
+        plain_title: title,
+        description: description.unwrap_or_default(),
         facts,
+        badges: badges(card),
         themes,
         more_themes,
         work: metadata.introduced_by.first().map(|work| work_view(work, iri.as_str())),
@@ -454,9 +585,30 @@ fn card_view<'t>(
     }
 }
 
+/// Returns the formats of a dataset's files, and its licence.
+fn badges(card: &Card) -> Vec<Badge> {
+    let mut formats: Vec<&'static str> = Vec::new();
+    for distribution in &card.distributions {
+        let declared = distribution.media_type.as_deref().and_then(Format::from_name);
+        let format = declared.or_else(|| Format::from_path(distribution.location.as_str()));
+        if let Some(format) = format.filter(|format| !formats.contains(&format.short)) {
+            formats.push(format.short);
+        }
+    }
+    let all = formats.join(", ");
+    let mut badges: Vec<Badge> = Vec::new();
+    for format in formats.iter().take(FORMATS) {
+        badges.push(Badge { text: (*format).to_owned(), title: all.clone() });
+    }
+    if let Some(license) = card.metadata.license.as_deref().filter(|license| !license.trim().is_empty()) {
+        badges.push(Badge { text: shorten(&license_label(license), 28), title: license.to_owned() });
+    }
+    badges
+}
+
 fn near(hit: &Hit) -> Vec<String> {
     let parts = hit.dense.iter().flat_map(|dense| &dense.parts);
-    if hit.fields.is_empty() { parts.map(|part| shorten(&part.text, 160)).collect() } else { Vec::new() }
+    if hit.fields.is_empty() { parts.map(|part| shorten(&readable(&part.text), 160)).collect() } else { Vec::new() }
 }
 
 /// Returns the number of re-ranked datasets; 0 without an encoder.
@@ -465,15 +617,13 @@ fn compared(response: &SearchResponse) -> usize {
     rerank.map_or(0, |rerank| rerank.candidates)
 }
 
-/// Describes the ranking in words.
-fn ranked_by(response: &SearchResponse) -> String {
-    let Some(rerank) = &response.rerank else { return format!("{} score", response.model) };
-    let mut models: Vec<&str> = rerank.encoders.iter().map(|encoder| encoder.model.as_str()).collect();
+/// Returns a score with the name of its model or models.
+fn score_text(page: &PageContext, score: f64, response: &SearchResponse) -> String {
+    let mut models: Vec<&str> = vec![response.model];
+    if let Some(rerank) = &response.rerank {
+        models.extend(rerank.encoders.iter().map(|encoder| encoder.model.as_str()));
+    }
     models.dedup();
-    let by = match models[..] {
-        [] => format!("{} score", response.model),
-        _ => format!("Combined score of words and {}", models.join(", ")),
-    };
-    let counts = |weight| format!("{by}, and {weight} · ln(1 + popularity), a measure later than the query");
-    rerank.popularity.map_or(by.clone(), counts)
+    let score = format!("{score:.2}");
+    page.locale.text_with("score", &[("score", &score), ("models", &models.join(" + "))])
 }

@@ -1,10 +1,13 @@
 //! The pages of similar datasets and of the search by example.
 
-use super::render;
+use super::{PageContext, readable, render, title_of};
 use crate::text::href;
 use askama::Template;
 use axum::response::Response;
-use lodeseek_engine::{Card, SimilarDataset, SimilarDatasets, SimilarityBasis, SimilarityClause, SimilarityPart};
+use lodeseek_engine::{
+    Card, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis, SimilarityClause, SimilarityPart,
+};
+use lodeseek_rdf::prefixed;
 
 /// Report on parsing an example.
 pub(crate) struct ExampleReport {
@@ -30,37 +33,67 @@ pub(super) struct SimilarView {
 }
 
 impl SimilarView {
-    pub(super) fn new(one: &SimilarDataset) -> Self {
-        let publisher = one.dataset.publisher.iter().cloned();
-        let triples = (one.triples > 0).then(|| format!("{} triples", one.triples));
+    pub(super) fn new(page: &PageContext, one: &SimilarDataset) -> Self {
+        let publisher = one.dataset.publisher.iter().map(|name| readable(name));
+        let triples = (one.triples > 0).then(|| page.count("triples", one.triples));
         Self {
             href: href(&one.dataset.id),
-            title: one.dataset.title.clone(),
+            title: readable(&one.dataset.title),
             facts: publisher.chain(triples).collect(),
             score: format!("{:.2}", one.score),
             value: one.score,
-            clauses: one.parts.iter().flat_map(SimilarityPart::clauses).collect(),
-            sum: sum(one),
+            clauses: one.parts.iter().flat_map(|part| clauses(page, part)).collect(),
+            sum: sum(page, one),
         }
     }
 }
 
 /// Writes a score as the sum of its parts: `0.63 = vocabulary 0.71 · 0.50 + …`
-fn sum(one: &SimilarDataset) -> String {
-    let name = |likeness: &SimilarityBasis| match likeness {
+fn sum(page: &PageContext, one: &SimilarDataset) -> String {
+    let name = |basis: &SimilarityBasis| match basis {
         SimilarityBasis::Vocabulary { .. } => "vocabulary",
         SimilarityBasis::Links { .. } => "links",
         SimilarityBasis::Meaning { .. } => "meaning",
         SimilarityBasis::Words { .. } => "words",
     };
+    let name = |basis: &SimilarityBasis| page.text(&format!("basis-{}", name(basis)));
     let part = |part: &SimilarityPart| format!("{} {:.2} · {:.2}", name(&part.basis), part.score, part.weight);
     format!("{:.2} = {}", one.score, one.parts.iter().map(part).collect::<Vec<_>>().join(" + "))
+}
+
+/// Returns the reasons for a similarity in the language of the page.
+fn clauses(page: &PageContext, part: &SimilarityPart) -> Vec<SimilarityClause> {
+    let shared = |id: &str, features: &SharedFeatures| {
+        let names: Vec<_> = features.rarest.iter().map(|iri| (prefixed(iri), iri.clone())).collect();
+        let all = names.len() == features.count;
+        (features.count > 0).then(|| SimilarityClause { text: page.count(id, features.count), names, all })
+    };
+    let clause = |text: String| Some(SimilarityClause { text, names: Vec::new(), all: true });
+    let clauses = match &part.basis {
+        SimilarityBasis::Vocabulary { classes, properties, vocabularies } => vec![
+            shared("shared-classes", classes),
+            shared("shared-properties", properties),
+            shared("shared-vocabularies", vocabularies),
+        ],
+        SimilarityBasis::Links { to, from, targets, entities } => vec![
+            shared("shared-links-to", to),
+            shared("shared-links-from", from),
+            shared("shared-entities", entities),
+            shared("shared-targets", targets),
+        ],
+        SimilarityBasis::Meaning { model } => {
+            let cosine = format!("{:.2}", part.score);
+            vec![clause(page.locale.text_with("shared-meaning", &[("cosine", &cosine), ("model", model)]))]
+        }
+        SimilarityBasis::Words { words } => vec![clause(page.text_with("shared-words", "words", words.join(", ")))],
+    };
+    clauses.into_iter().flatten().collect()
 }
 
 #[derive(Template)]
 #[template(path = "similar.html")]
 struct SimilarPage {
-    query: String,
+    page: PageContext,
     dataset: String,
     title: String,
     of: u64,
@@ -70,35 +103,40 @@ struct SimilarPage {
 #[derive(Template)]
 #[template(path = "like.html")]
 struct LikePage<'p> {
-    query: String,
+    page: PageContext,
     report: Option<&'p ExampleReport>,
     of: u64,
     similar: Vec<SimilarView>,
     megabytes: usize,
 }
 
-fn views(found: &SimilarDatasets) -> Vec<SimilarView> {
-    found.similar.iter().map(SimilarView::new).collect()
+fn views(page: &PageContext, found: &SimilarDatasets) -> Vec<SimilarView> {
+    found.similar.iter().map(|one| SimilarView::new(page, one)).collect()
 }
 
 /// Renders the datasets similar to one.
-pub(crate) fn similar(card: &Card, found: &SimilarDatasets) -> Response {
+pub(crate) fn similar(page: &PageContext, card: &Card, found: &SimilarDatasets) -> Response {
     render(&SimilarPage {
-        query: String::new(),
         dataset: href(&card.metadata.id),
-        title: card.metadata.title().to_owned(),
+        title: title_of(page, &card.metadata).0,
         of: found.of,
-        similar: views(found),
+        similar: views(page, found),
+        page: page.clone(),
     })
 }
 
 /// Renders the search by example: the form and, after a search, the results.
-pub(crate) fn like(report: Option<&ExampleReport>, found: Option<&SimilarDatasets>, bytes: usize) -> Response {
+pub(crate) fn like(
+    page: &PageContext,
+    report: Option<&ExampleReport>,
+    found: Option<&SimilarDatasets>,
+    bytes: usize,
+) -> Response {
     render(&LikePage {
-        query: String::new(),
         report,
         of: found.map_or(0, |found| found.of),
-        similar: found.map(views).unwrap_or_default(),
+        similar: found.map(|found| views(page, found)).unwrap_or_default(),
         megabytes: bytes >> 20,
+        page: page.clone(),
     })
 }

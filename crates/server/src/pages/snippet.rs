@@ -1,6 +1,6 @@
 //! The page of a snippet computed on demand.
 
-use super::{Piece, TripleView, pieces, render, triple_view};
+use super::{PageContext, Piece, TripleView, pieces, render, title_of, triple_view};
 use crate::text::href;
 use askama::Template;
 use axum::response::Response;
@@ -32,7 +32,7 @@ struct Link {
 #[derive(Template)]
 #[template(path = "snippet.html")]
 struct SnippetPage {
-    query: String,
+    page: PageContext,
     dataset: String,
     title: String,
     methods: Vec<Choice>,
@@ -43,7 +43,8 @@ struct SnippetPage {
     triples: Vec<TripleView>,
     /// SVG; text from data is escaped.
     drawing: String,
-    of: usize,
+    /// Number of triples shown, and of all.
+    shown: String,
     method_name: &'static str,
     interrupted: bool,
     formats: Vec<Link>,
@@ -65,7 +66,7 @@ fn address(dataset: &str, request: &SnippetRequest, method: Method, format: Opti
 }
 
 /// Renders the page of a snippet.
-pub(crate) fn snippet(made: &DatasetSnippet, request: &SnippetRequest, most: usize) -> Response {
+pub(crate) fn snippet(page: &PageContext, made: &DatasetSnippet, request: &SnippetRequest, most: usize) -> Response {
     let (card, dataset) = (&made.card, href(&made.card.metadata.id));
     let triples: Vec<LabelledTriple> = made.extracted.triples.iter().map(|shown| shown.triple.clone()).collect();
     let offered = || Method::ALL.into_iter().filter(|method| method.is_bounded());
@@ -80,17 +81,17 @@ pub(crate) fn snippet(made: &DatasetSnippet, request: &SnippetRequest, most: usi
     let others = others.filter(|method| request.query.is_some() || !method.takes_query());
     let choice =
         |method: Method| Choice { name: method.name(), about: method.description(), chosen: method == request.method };
+    let title = title_of(page, &card.metadata).0;
+    let (shown, all) = (page.number(triples.len()), page.number(made.content.graph().len()));
     render(&SnippetPage {
-        query: String::new(),
-        title: card.metadata.title().to_owned(),
         methods: offered().map(choice).collect(),
         most,
         budget: request.budget.0,
         words: request.query.clone().unwrap_or_default(),
         lang: (request.languages != ["en"]).then(|| request.languages.join(",")),
         triples: triples.iter().map(|triple| triple_view(triple, marked)).collect(),
-        drawing: draw(&triples, &format!("The snippet of {} as a graph", card.metadata.title())),
-        of: made.content.graph().len(),
+        drawing: draw(&triples, &page.text_with("preview-graph-of", "title", &title)),
+        shown: page.locale.text_with("preview-shown", &[("shown", &shown), ("all", &all)]),
         method_name: made.extracted.method,
         interrupted: made.extracted.snippet.interrupted,
         formats: FORMATS
@@ -102,5 +103,7 @@ pub(crate) fn snippet(made: &DatasetSnippet, request: &SnippetRequest, most: usi
             .into(),
         others: others.map(link).collect(),
         dataset,
+        title,
+        page: page.clone(),
     })
 }

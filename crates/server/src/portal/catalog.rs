@@ -9,7 +9,7 @@
 //! | `format` | as for datasets, if the address has no suffix |
 //!
 //! Page links use both dialects of Hydra, because harvesters know one or the other, and `Link` headers. They start with the
-//! configured base, independent of the request's host. A page has an `ETag` computed from its content, so that harvesters
+//! public URL, independent of the request's host. A page has an `ETag` computed from its content, so that harvesters
 //! download only changes.
 
 use super::Portal;
@@ -18,6 +18,7 @@ use crate::cache::GenerationCache;
 use crate::documentation::{BadRequest, FormatParameter, NotAcceptable, NotFound, Text};
 use crate::error::ApiError;
 use crate::parameters::pairs;
+use crate::public_url::LinkBase;
 use crate::response_formats::{self, Kind};
 use crate::text::uri;
 use axum::extract::{RawQuery, State};
@@ -73,14 +74,15 @@ struct Request {
         NotFound<Text>,
         NotAcceptable<Text>))]
 pub(crate) fn with_suffix(suffix: &'static str) -> MethodRouter<AppState> {
-    get(async move |State(state): State<AppState>, RawQuery(query): RawQuery, headers: HeaderMap| {
+    get(async move |State(state): State<AppState>, links: LinkBase, RawQuery(query): RawQuery, headers: HeaderMap| {
         let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
-        respond(&state, &parameters, &headers, suffix).await.unwrap_or_else(IntoResponse::into_response)
+        respond(&state, links, &parameters, &headers, suffix).await.unwrap_or_else(IntoResponse::into_response)
     })
 }
 
 async fn respond(
     state: &AppState,
+    links: LinkBase,
     parameters: &[(String, String)],
     headers: &HeaderMap,
     suffix: &'static str,
@@ -95,7 +97,7 @@ async fn respond(
     }
     let request = Request::read(parameters, suffix)?;
     let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let made = state.work(move |state| page(state, &request, media_type, known.as_deref())).await?;
+    let made = state.work(move |state| page(state, &links, &request, media_type, known.as_deref())).await?;
     let mut response = match made.body {
         Some(bytes) => response_formats::sent(media_type, bytes),
         None => StatusCode::NOT_MODIFIED.into_response(),
@@ -129,10 +131,10 @@ impl Request {
     }
 
     /// Returns the address of a page.
-    fn address(&self, page: usize, iris: &Iris) -> String {
+    fn address(&self, page: usize, links: &LinkBase) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(&self.others).append_pair("page", &page.to_string());
-        format!("{}{}?{}", iris.catalog().as_str(), self.suffix, query.finish())
+        format!("{links}catalog{}?{}", self.suffix, query.finish())
     }
 }
 
@@ -159,6 +161,7 @@ struct CatalogResponse {
 
 fn page(
     state: &AppState,
+    links: &LinkBase,
     request: &Request,
     media_type: &'static str,
     known: Option<&str>,
@@ -172,7 +175,7 @@ fn page(
     }
     let changed = records.values().max().map_or("", String::as_str);
     let (iris, portal) = (state.store.iris(), &state.portal.portal);
-    let view = View { request, iris, portal, changed, pages, total: ids.len() };
+    let view = View { request, iris, links, portal, changed, pages, total: ids.len() };
     let of_page = ids.iter().skip((request.page - 1) * request.rows).take(request.rows);
     let listed = of_page.map(|id| CatalogEntry::read(state, id)).collect::<Result<Vec<_>, _>>()?;
     let (tag, links) = (tag(&view, &listed, media_type), view.links());
@@ -259,7 +262,7 @@ fn tag(view: &View<'_>, listed: &[CatalogEntry<'_>], media_type: &str) -> String
 fn serialize(view: &View<'_>, listed: Vec<CatalogEntry<'_>>, media_type: &'static str) -> Result<Vec<u8>, ApiError> {
     let (iris, mut triples) = (view.iris, view.triples());
     for CatalogEntry { id, description, record, card } in listed {
-        triples.extend(to_dcat_ap(&description, id, iris, &offer(card.as_ref(), id, iris)).triples);
+        triples.extend(to_dcat_ap(&description, id, iris, &offer(card.as_ref(), id, iris, view.links)).triples);
         triples.push(Triple::new(iris.catalog(), NamedNode::new_unchecked(dcat::HAS_DATASET), iris.dataset(id)));
         triples.extend(record);
     }
@@ -267,13 +270,13 @@ fn serialize(view: &View<'_>, listed: Vec<CatalogEntry<'_>>, media_type: &'stati
 }
 
 /// Returns the content that this home offers for a dataset.
-fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris) -> LocalContent {
+fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris, links: &LinkBase) -> LocalContent {
     let Some(summary) = card.map(|card| &card.profile).filter(|summary| summary.triples > 0) else {
         return LocalContent { content: None, summary: "No description is given.".to_owned() };
     };
     let mut query = form_urlencoded::Serializer::new(String::new());
     let query = query.append_pair("graph", iris.dataset(id).as_str()).finish();
-    let content = NamedNode::new(format!("{}rdf-graph-store?{query}", iris.base())).ok();
+    let content = NamedNode::new(format!("{links}rdf-graph-store?{query}")).ok();
     let classes: Vec<String> =
         summary.classes.iter().take(CLASSES).map(|(class, _)| words(local_name(class))).collect();
     let about =
@@ -286,6 +289,7 @@ fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris) -> LocalContent {
 struct View<'v> {
     request: &'v Request,
     iris: &'v Iris,
+    links: &'v LinkBase,
     portal: &'v Portal,
     /// Time of the last change of the catalogue; empty if unknown.
     changed: &'v str,
@@ -295,7 +299,7 @@ struct View<'v> {
 
 impl View<'_> {
     fn address(&self, page: usize) -> String {
-        self.request.address(page, self.iris)
+        self.request.address(page, self.links)
     }
 
     /// (relation of links, Hydra's property, its older name, page).
@@ -328,14 +332,14 @@ impl View<'_> {
             triples.push(Triple::new(subject.clone(), NamedNode::new_unchecked(predicate), object));
         };
         let node = |iri: &str| Term::from(NamedNode::new_unchecked(iri));
-        let homepage = node(self.iris.base());
+        let homepage = node(self.links.as_str());
         for class in [dcat::CATALOG, hydra::COLLECTION] {
             add(&catalog, rdf::TYPE, node(class));
         }
         add(&catalog, dcterms::TITLE, Literal::from(portal.title.as_str()).into());
         add(&catalog, dcterms::DESCRIPTION, Literal::from(portal.description.as_str()).into());
         add(&catalog, foaf::HOMEPAGE, homepage.clone());
-        add(&NamedNode::new_unchecked(self.iris.base()), rdf::TYPE, node(foaf::DOCUMENT));
+        add(&NamedNode::new_unchecked(self.links.as_str()), rdf::TYPE, node(foaf::DOCUMENT));
         if let Ok(modified) = self.changed.parse::<DateTime>() {
             add(&catalog, dcterms::MODIFIED, Literal::from(modified).into());
         }

@@ -6,6 +6,7 @@ use crate::documentation::{BadRequest, Id, NotFound, Text};
 use crate::error::ApiError;
 use crate::portal::metadata::{Checksum, File, PortalMetadata};
 use crate::portal::schema_org::common;
+use crate::public_url::LinkBase;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -25,7 +26,11 @@ const NAMESPACE: &str = "http://mlcommons.org/croissant/";
         (status = 200, description = "Croissant 1.0.", content_type = "application/ld+json", body = Object),
         BadRequest<Text>,
         NotFound<Text>))]
-pub(crate) async fn croissant(State(state): State<AppState>, Path(id): Path<String>) -> Result<Response, ApiError> {
+pub(crate) async fn croissant(
+    State(state): State<AppState>,
+    links: LinkBase,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     let missing = ApiError::no_dataset(&id);
     let none = ApiError::not_found(format!(
@@ -34,7 +39,11 @@ pub(crate) async fn croissant(State(state): State<AppState>, Path(id): Path<Stri
     let document = state.work(move |state| {
         let (described, card) = (PortalMetadata::read(&state.store, &id)?, state.searcher.catalog().card(&id)?);
         let (Some(described), Some(card)) = (described, card) else { return Err(missing) };
-        if is_for_learning(&described) { Ok(document(&described, &card, state.store.iris().base())) } else { Err(none) }
+        if !is_for_learning(&described) {
+            return Err(none);
+        }
+        let own = links.link(&described.iri, state.store.iris());
+        Ok(document(&described, &card, &own, links.as_str()))
     });
     let document = document.await?;
     Ok(([(header::CONTENT_TYPE, "application/ld+json")], document.to_string()).into_response())
@@ -49,7 +58,7 @@ fn is_for_learning(described: &PortalMetadata) -> bool {
 
 /// Returns the document. Files stay at their original addresses and may change there. Therefore the dataset is declared live,
 /// and checksums are optional.
-fn document(described: &PortalMetadata, card: &Card, base: &str) -> Value {
+fn document(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Value {
     let mut value = common(described, Some(card));
     value.remove("publisher"); // tools expect an author where one is known, and no further agents
     if !described.version.as_deref().is_some_and(is_semantic) {
@@ -62,6 +71,7 @@ fn document(described: &PortalMetadata, card: &Card, base: &str) -> Value {
         ("@context".to_owned(), context()),
         ("@type".to_owned(), json!("sc:Dataset")),
         ("@id".to_owned(), json!(described.iri)),
+        ("url".to_owned(), json!(own)),
         ("conformsTo".to_owned(), json!(VERSION)),
         ("isLiveDataset".to_owned(), json!(true)),
         ("distribution".to_owned(), described.files.iter().map(|file| object(described, file, base)).collect()),

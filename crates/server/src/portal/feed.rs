@@ -7,6 +7,8 @@ use crate::error::ApiError;
 use crate::parameters::{Pairs, check_query, filter, parse_model};
 use crate::portal::ckan::Table;
 use crate::portal::metadata::{PortalMetadata, moment};
+use crate::public_url::LinkBase;
+use crate::state::Client;
 use crate::text::shorten;
 use crate::text::uri;
 use askama::Template;
@@ -30,6 +32,8 @@ struct Feed {
     own: String,
     page: String,
     title: String,
+    /// Name of the portal.
+    portal: String,
     updated: String,
     entries: Vec<Entry>,
 }
@@ -49,6 +53,8 @@ struct Entry {
 #[template(path = "opensearch.xml")]
 struct OpenSearch<'b> {
     base: &'b str,
+    /// Name of the portal.
+    portal: String,
 }
 
 /// `GET /feeds/datasets.atom`: the best datasets for a query, or without one the last changed; in descending order of change.
@@ -59,7 +65,12 @@ struct OpenSearch<'b> {
         ("model" = Option<String>, Query, description = "Ranking model."),
         Filters),
     responses((status = 200, description = "Atom.", content_type = "application/atom+xml", body = String), BadRequest<Text>))]
-pub(crate) async fn datasets(State(state): State<AppState>, Query(pairs): Query<Pairs>) -> Result<Response, ApiError> {
+pub(crate) async fn datasets(
+    State(state): State<AppState>,
+    client: Client,
+    links: LinkBase,
+    Query(pairs): Query<Pairs>,
+) -> Result<Response, ApiError> {
     let query =
         pairs.iter().find(|(name, _)| name == "q").map(|(_, query)| query.trim()).unwrap_or_default().to_owned();
     let filter = filter(&pairs)?;
@@ -69,16 +80,19 @@ pub(crate) async fn datasets(State(state): State<AppState>, Query(pairs): Query<
     let named = pairs.iter().find(|(name, _)| name == "model").map(|(_, model)| model.as_str());
     let request =
         SearchRequest { depth: MOST, filter, model: parse_model(named)?, ..SearchRequest::new(query.as_str()) };
-    let permit = if query.is_empty() { None } else { state.acquire_search_permit(checked(&request)?).await? };
+    let permit = if query.is_empty() { None } else { state.acquire_search_permit(client, checked(&request)?).await? };
     let made = state.work(move |state| {
         let _permit = permit;
         let ids = if query.is_empty() { last_changed(state)? } else { search_ids(state, &request)? };
         let mut entries = Vec::with_capacity(ids.len());
         for id in ids {
-            entries.extend(PortalMetadata::read(&state.store, &id)?.map(|described| entry(&described)));
+            entries.extend(PortalMetadata::read(&state.store, &id)?.map(|described| {
+                let address = links.link(&described.iri, state.store.iris());
+                entry(&described, &address)
+            }));
         }
         entries.sort_by(|a: &Entry, b: &Entry| b.updated.cmp(&a.updated));
-        feed(state, &query, &pairs, entries).render().map_err(|error| ApiError::internal(&error))
+        feed(state, &links, &query, &pairs, entries).render().map_err(|error| ApiError::internal(&error))
     });
     Ok(xml("application/atom+xml; charset=utf-8", made.await?))
 }
@@ -99,8 +113,7 @@ fn last_changed(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
     Ok(rows.into_iter().take(MOST).map(|row| row.id.clone()).collect())
 }
 
-fn feed(state: &AppState, query: &str, pairs: &Pairs, entries: Vec<Entry>) -> Feed {
-    let base = state.store.iris().base();
+fn feed(state: &AppState, base: &LinkBase, query: &str, pairs: &Pairs, entries: Vec<Entry>) -> Feed {
     let kept = || pairs.iter().filter(|(_, value)| !value.is_empty());
     let parameters = form_urlencoded::Serializer::new(String::new()).extend_pairs(kept()).finish();
     let behind = if parameters.is_empty() { String::new() } else { format!("?{parameters}") };
@@ -108,17 +121,18 @@ fn feed(state: &AppState, query: &str, pairs: &Pairs, entries: Vec<Entry>) -> Fe
         own: format!("{base}feeds/datasets.atom{behind}"),
         page: format!("{base}{behind}"),
         title: if query.is_empty() { "Datasets, the last changed first".to_owned() } else { plain(query) },
+        portal: plain(&state.portal.portal.title),
         updated: entries.iter().map(|entry| entry.updated.clone()).max().unwrap_or_else(|| UNKNOWN.to_owned()),
         entries,
     }
 }
 
-fn entry(described: &PortalMetadata) -> Entry {
+fn entry(described: &PortalMetadata, address: &str) -> Entry {
     let metadata = &described.dataset.metadata;
     let zoned = |moment: String| format!("{moment}Z");
     Entry {
         id: described.iri.clone(),
-        address: uri(&described.iri),
+        address: uri(address),
         title: plain(metadata.title()),
         updated: described.modified().map_or_else(|| UNKNOWN.to_owned(), zoned),
         published: metadata.issued.as_deref().and_then(moment).map(zoned),
@@ -139,8 +153,9 @@ pub(crate) fn xml(media_type: &'static str, text: String) -> Response {
     ([(header::CONTENT_TYPE, media_type)], text).into_response()
 }
 
-pub(crate) async fn opensearch(State(state): State<AppState>) -> Result<Response, ApiError> {
-    let text = OpenSearch { base: state.store.iris().base() }.render().map_err(|error| ApiError::internal(&error))?;
+pub(crate) async fn opensearch(State(state): State<AppState>, links: LinkBase) -> Result<Response, ApiError> {
+    let page = OpenSearch { base: links.as_str(), portal: plain(&state.portal.portal.title) };
+    let text = page.render().map_err(|error| ApiError::internal(&error))?;
     Ok(xml("application/opensearchdescription+xml", text))
 }
 

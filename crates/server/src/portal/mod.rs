@@ -11,6 +11,8 @@ pub(crate) mod schema_org;
 pub(crate) mod signposting;
 mod sitemap;
 
+pub(crate) use ckan::license_label;
+
 use crate::AppState;
 use axum::Router;
 use axum::routing::get;

@@ -12,13 +12,14 @@ const DESCRIPTION: std::ops::RangeInclusive<usize> = 50..=5000;
 /// Maximum number of properties listed as variables.
 const VARIABLES: usize = 50;
 
-/// Serializes the description for a `<script>` element of JSON-LD, escaped so that it cannot end the element.
-pub(crate) fn script(described: &PortalMetadata, card: &Card, base: &str) -> String {
-    dataset(described, card, base).to_string().replace('<', "\\u003c")
+/// Serializes the description for a `<script>` element of JSON-LD, escaped so that it cannot end the element. `own` is the
+/// address of the page, `base` the first part of links.
+pub(crate) fn script(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> String {
+    dataset(described, card, own, base).to_string().replace('<', "\\u003c")
 }
 
 /// Returns the description.
-fn dataset(described: &PortalMetadata, card: &Card, base: &str) -> Value {
+fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Value {
     let metadata = &described.dataset.metadata;
     let mut value = common(described, Some(card));
     let mut add = |key: &str, more: Value| value.extend((!is_empty(&more)).then(|| (key.to_owned(), more)));
@@ -31,6 +32,7 @@ fn dataset(described: &PortalMetadata, card: &Card, base: &str) -> Value {
         .take(VARIABLES)
         .map(|(iri, _)| json!({ "@type": "PropertyValue", "name": words(local_name(iri)), "propertyID": iri }));
     let known: Vec<&String> = metadata.source.iter().chain(&metadata.landing_page).collect();
+    add("url", json!(own));
     add("@context", json!(vocab::schema::NAMESPACE));
     add("@id", json!(described.iri));
     add("@type", json!("Dataset"));

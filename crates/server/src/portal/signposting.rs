@@ -8,11 +8,11 @@ use lodeseek_rdf::{RdfSyntax, vocab};
 /// Maximum numbers of linked files and authors. Reverse proxies may reject long headers.
 const MOST: usize = 10;
 
-/// Returns the links of a page.
-pub(crate) fn links(described: &PortalMetadata, base: &str) -> Vec<HeaderValue> {
+/// Returns the links of a page. `own` is the address of the page, `base` the first part of links.
+pub(crate) fn links(described: &PortalMetadata, own: &str, base: &str) -> Vec<HeaderValue> {
     let metadata = &described.dataset.metadata;
-    let page = uri(&described.iri);
-    let mut links = vec![link(&page, "cite-as", None)];
+    let page = uri(own);
+    let mut links = vec![link(&uri(&described.iri), "cite-as", None)];
     for class in ["Dataset", "AboutPage"] {
         links.push(link(&format!("{}{class}", vocab::schema::NAMESPACE), "type", None));
     }

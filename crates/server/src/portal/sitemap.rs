@@ -4,6 +4,7 @@ use super::feed::xml;
 use crate::AppState;
 use crate::error::ApiError;
 use crate::portal::ckan::{Row, Table};
+use crate::public_url::LinkBase;
 use crate::text::uri;
 use askama::Template;
 use axum::extract::{Path, State};
@@ -27,20 +28,23 @@ fn date(moment: &str) -> Option<String> {
 }
 
 /// `GET /sitemap.xml`: the parts with their last changes.
-pub(crate) async fn index(State(state): State<AppState>) -> Result<Response, ApiError> {
-    let text = state.work(|state| {
+pub(crate) async fn index(State(state): State<AppState>, links: LinkBase) -> Result<Response, ApiError> {
+    let text = state.work(move |state| {
         let table = Table::current(state)?;
-        let base = state.store.iris().base();
         let last = |rows: &[Row]| rows.iter().filter_map(|row| row.modified.as_deref()).max().and_then(date);
         let parts = table.rows.chunks(MOST).zip(1..);
-        let entries = parts.map(|(rows, number)| (format!("{base}sitemap/{number}.xml"), last(rows))).collect();
+        let entries = parts.map(|(rows, number)| (format!("{links}sitemap/{number}.xml"), last(rows))).collect();
         render(&Sitemap { list: "sitemapindex", one: "sitemap", entries })
     });
     Ok(xml("application/xml", text.await?))
 }
 
 /// `GET /sitemap/{n}.xml`: the pages of the datasets of a part.
-pub(crate) async fn part(State(state): State<AppState>, Path(name): Path<String>) -> Result<Response, ApiError> {
+pub(crate) async fn part(
+    State(state): State<AppState>,
+    links: LinkBase,
+    Path(name): Path<String>,
+) -> Result<Response, ApiError> {
     let missing = || ApiError::not_found(format!("there is no part {name} of the sitemap"));
     let number: usize = name.strip_suffix(".xml").and_then(|number| number.parse().ok()).ok_or_else(missing)?;
     let missing = missing();
@@ -50,7 +54,9 @@ pub(crate) async fn part(State(state): State<AppState>, Path(name): Path<String>
             return Err(missing);
         };
         let iris = state.store.iris();
-        let entry = |row: &Row| (uri(iris.dataset(&row.id).as_str()), row.modified.as_deref().and_then(date));
+        let entry = |row: &Row| {
+            (uri(&links.link(iris.dataset(&row.id).as_str(), iris)), row.modified.as_deref().and_then(date))
+        };
         render(&Sitemap { list: "urlset", one: "url", entries: rows.iter().map(entry).collect() })
     });
     Ok(xml("application/xml", text.await?))
@@ -61,11 +67,10 @@ fn render(sitemap: &Sitemap) -> Result<String, ApiError> {
 }
 
 /// `GET /robots.txt`: the sitemap, and the computed resources that crawlers should not read.
-pub(crate) async fn robots(State(state): State<AppState>) -> Response {
-    let base = state.store.iris().base();
+pub(crate) async fn robots(links: LinkBase) -> Response {
     let text = format!(
         "User-agent: *\nDisallow: /api/\nDisallow: /sparql\nDisallow: /search\nDisallow: /rdf-graph-store\n\
-         Disallow: /feeds/\nDisallow: /?\nDisallow: /*?q=\nDisallow: /dataset/*/snippet\nDisallow: /dataset/*/entity\nSitemap: {base}sitemap.xml\n"
+         Disallow: /feeds/\nDisallow: /?\nDisallow: /*?q=\nDisallow: /dataset/*/snippet\nDisallow: /dataset/*/entity\nSitemap: {links}sitemap.xml\n"
     );
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }

@@ -10,9 +10,10 @@ use crate::documentation::{NotAcceptable, Text};
 use crate::error::ApiError;
 use crate::example_queries::{Example, executable};
 use crate::parameters::pairs;
+use crate::public_url::LinkBase;
 use crate::response_formats::{self, Kind};
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, header};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use lodeseek_rdf::vocab::{formats, lodeseek, rdf, rdfs, sd, search, void};
 use lodeseek_sparql::{Answer, QueryRequest, SparqlError, SparqlLimits};
@@ -97,14 +98,9 @@ async fn cached<'s>(
     cell.get_or_try_init(|| state.work(move |state| Ok(ask(state)?))).await
 }
 
-/// Returns the address by which the client reached the endpoint: that of the base or, under another host name, that of the
-/// request's `Host`.
-pub(crate) fn endpoint_iri(state: &AppState, headers: &HeaderMap) -> NamedNode {
-    let base = state.store.iris().base();
-    let own = NamedNode::new_unchecked(format!("{base}sparql"));
-    let authority = base.split('/').nth(2);
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).filter(|host| authority != Some(*host));
-    host.and_then(|host| NamedNode::new(format!("http://{host}/sparql")).ok()).unwrap_or(own)
+/// Returns the address of the endpoint.
+pub(crate) fn endpoint_iri(links: &LinkBase) -> NamedNode {
+    NamedNode::new_unchecked(format!("{links}sparql"))
 }
 
 fn triple(subject: &NamedNode, predicate: &str, object: impl Into<Term>) -> Triple {
@@ -112,20 +108,20 @@ fn triple(subject: &NamedNode, predicate: &str, object: impl Into<Term>) -> Trip
 }
 
 /// Returns the service description in a graph media type.
-pub(crate) async fn service(state: &AppState, headers: &HeaderMap, media_type: &'static str) -> Response {
-    service_description(state, headers, media_type).await.unwrap_or_else(IntoResponse::into_response)
+pub(crate) async fn service(state: &AppState, links: &LinkBase, media_type: &'static str) -> Response {
+    service_description(state, links, media_type).await.unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn service_description(
     state: &AppState,
-    headers: &HeaderMap,
+    links: &LinkBase,
     media_type: &'static str,
 ) -> Result<Response, ApiError> {
     let default_graph =
         cached(state, &state.sparql.description.default_graph, |state| Part::count(state, DEFAULT_GRAPH)).await?;
     let graphs = cached(state, &state.sparql.description.graphs, |state| Part::count(state, GRAPHS)).await?;
-    let (base, endpoint) = (state.store.iris().base(), endpoint_iri(state, headers));
-    let mut triples = about(base, &endpoint);
+    let (base, endpoint) = (state.store.iris().base(), endpoint_iri(links));
+    let mut triples = about(base, links, &endpoint);
     triples.extend(executable(&general_examples(), &format!("{base}sparql#example-"), &endpoint));
     if !state.sparql.client.is_closed() {
         let federates = NamedNode::new_unchecked(sd::BASIC_FEDERATED_QUERY);
@@ -141,9 +137,10 @@ fn general_examples() -> Vec<Example> {
     EXAMPLES.iter().map(example).collect()
 }
 
-/// Returns the triples that do not depend on data.
-fn about(base: &str, endpoint: &NamedNode) -> Vec<Triple> {
+/// Returns the triples that do not depend on data. Names begin with the base of the home, addresses with that of links.
+fn about(base: &str, links: &LinkBase, endpoint: &NamedNode) -> Vec<Triple> {
     let node = |path: &str| NamedNode::new_unchecked(format!("{base}{path}"));
+    let address = |path: &str| NamedNode::new_unchecked(format!("{links}{path}"));
     let (dataset, default_graph) = (node("sparql#dataset"), node("sparql#default-graph"));
     let constant = |(property, value): &(&str, &str)| triple(endpoint, property, NamedNode::new_unchecked(*value));
     let mut triples: Vec<Triple> = SERVICE.iter().map(constant).collect();
@@ -151,7 +148,7 @@ fn about(base: &str, endpoint: &NamedNode) -> Vec<Triple> {
     triples.extend(search::ALL.iter().filter(|name| **name != search::SERVICE).map(property));
     let service = NamedNode::new_unchecked(search::SERVICE);
     triples.push(triple(&service, rdf::TYPE, NamedNode::new_unchecked(sd::SERVICE)));
-    triples.push(triple(&service, sd::ENDPOINT, node("search")));
+    triples.push(triple(&service, sd::ENDPOINT, address("search")));
     let feature = NamedNode::new_unchecked(sd::FEATURE_CLASS);
     let features = SERVICE.iter().filter(|(property, _)| *property == sd::FEATURE);
     triples.extend(features.map(|(_, name)| triple(&NamedNode::new_unchecked(*name), rdf::TYPE, feature.clone())));
@@ -160,7 +157,7 @@ fn about(base: &str, endpoint: &NamedNode) -> Vec<Triple> {
         triple(endpoint, sd::DEFAULT_DATASET, dataset.clone()),
         triple(&dataset, rdf::TYPE, NamedNode::new_unchecked(sd::DATASET)),
         triple(&dataset, sd::DEFAULT_GRAPH, default_graph.clone()),
-        triple(&dataset, rdfs::SEE_ALSO, node(".well-known/void")),
+        triple(&dataset, rdfs::SEE_ALSO, address(".well-known/void")),
         triple(&default_graph, rdf::TYPE, NamedNode::new_unchecked(sd::GRAPH_CLASS)),
         triple(&default_graph, void::SPARQL_ENDPOINT, endpoint.clone()),
     ]);
@@ -179,6 +176,7 @@ fn about(base: &str, endpoint: &NamedNode) -> Vec<Triple> {
         NotAcceptable<Text>))]
 pub(crate) async fn datasets(
     State(state): State<AppState>,
+    links: LinkBase,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -186,10 +184,9 @@ pub(crate) async fn datasets(
     let media_type = Kind::Data.negotiate(&parameters, &headers)?;
     let facet =
         Arc::clone(cached(&state, &state.sparql.description.datasets, |state| Part::evaluate(state, DATASETS)).await?);
-    let endpoint = endpoint_iri(&state, &headers);
     let truncated = facet.truncated;
     let mut response =
-        state.work(move |_| response_formats::graph(&reachable(&facet.triples, &endpoint), media_type)).await?;
+        state.work(move |state| response_formats::graph(&reachable(&facet.triples, &links, state), media_type)).await?;
     if truncated {
         response_formats::mark_truncated(&mut response);
     }
@@ -197,7 +194,8 @@ pub(crate) async fn datasets(
 }
 
 /// Adds the endpoint and the example queries to the datasets among the triples.
-fn reachable(triples: &[Triple], endpoint: &NamedNode) -> Vec<Triple> {
+fn reachable(triples: &[Triple], links: &LinkBase, state: &AppState) -> Vec<Triple> {
+    let endpoint = endpoint_iri(links);
     let counted = NamedNode::new_unchecked(void::DATASET).into();
     let datasets = triples.iter().filter(|triple| triple.object == counted);
     let iris = datasets.filter_map(|dataset| match &dataset.subject {
@@ -205,7 +203,7 @@ fn reachable(triples: &[Triple], endpoint: &NamedNode) -> Vec<Triple> {
         NamedOrBlankNode::BlankNode(_) => None,
     });
     let more = iris.flat_map(|iri| {
-        let examples = NamedNode::new_unchecked(format!("{}/examples", iri.as_str()));
+        let examples = NamedNode::new_unchecked(format!("{}/examples", links.link(iri.as_str(), state.store.iris())));
         [triple(iri, void::SPARQL_ENDPOINT, endpoint.clone()), triple(iri, rdfs::SEE_ALSO, examples)]
     });
     triples.iter().cloned().chain(more).collect()

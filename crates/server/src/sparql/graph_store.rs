@@ -10,7 +10,9 @@ use crate::AppState;
 use crate::documentation::{BadRequest, FormatParameter, NotAcceptable, NotFound, Text, object, query};
 use crate::error::ApiError;
 use crate::parameters::pairs;
+use crate::permits::Permit;
 use crate::response_formats::{self, Kind};
+use crate::state::Client;
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, Method};
@@ -20,7 +22,6 @@ use lodeseek_store::{Store, StoreError, StoredGraph};
 use oxrdf::NamedNode;
 use std::io;
 use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
 use utoipa::IntoParams;
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{Parameter, ParameterIn};
@@ -69,6 +70,7 @@ enum TransferError {
         NotAcceptable<Text>))]
 pub(super) async fn get(
     State(state): State<AppState>,
+    client: Client,
     method: Method,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -80,7 +82,7 @@ pub(super) async fn get(
     let body = if method == Method::HEAD {
         Body::empty()
     } else {
-        body(&state, graph, response_formats::syntax(media_type)).await?
+        body(&state, client, graph, response_formats::syntax(media_type)).await?
     };
     Ok(response_formats::sent(media_type, body))
 }
@@ -108,8 +110,8 @@ fn find(store: &Store, name: Option<&NamedNode>) -> Result<StoredGraph, ApiError
 }
 
 /// Streams a graph. The response starts with the first chunk, so that earlier errors have a status.
-async fn body(state: &AppState, graph: StoredGraph, syntax: RdfSyntax) -> Result<Body, ApiError> {
-    let permit = state.acquire_permit().await?;
+async fn body(state: &AppState, client: Client, graph: StoredGraph, syntax: RdfSyntax) -> Result<Body, ApiError> {
+    let permit = state.acquire_download_permit(client).await?;
     let (writer, transfer) = transfer(Timeout::ForEach(CHUNK_TIMEOUT), ());
     let state = state.clone();
     tokio::task::spawn_blocking(move || send(&state.store, &graph, syntax, writer, permit));
@@ -117,7 +119,7 @@ async fn body(state: &AppState, graph: StoredGraph, syntax: RdfSyntax) -> Result
 }
 
 /// Writes a graph to its receiver, and marks its end.
-fn send(store: &Store, graph: &StoredGraph, syntax: RdfSyntax, mut writer: ChunkWriter, _permit: OwnedSemaphorePermit) {
+fn send(store: &Store, graph: &StoredGraph, syntax: RdfSyntax, mut writer: ChunkWriter, _permit: Permit) {
     let written = store.triples(graph).map_err(TransferError::from).and_then(|triples| {
         syntax.write_to(triples.map(|triple| triple.map_err(TransferError::from)), &mut writer)?;
         Ok(writer.end(End::Complete)?)

@@ -4,6 +4,7 @@ mod chart;
 mod description;
 mod editor;
 mod endpoints;
+mod failure;
 mod graph_store;
 mod page;
 mod protocol;

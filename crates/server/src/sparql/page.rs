@@ -2,9 +2,10 @@
 
 use super::chart;
 use super::editor;
+use super::failure::Failure;
 use crate::AppState;
 use crate::error::{ApiError, set_retry_after};
-use crate::pages::render;
+use crate::pages::{PageContext, render};
 use crate::text::{href, is_web};
 use askama::Template;
 use axum::http::StatusCode;
@@ -23,13 +24,19 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ("Into the data of the datasets found", include_str!("../../queries/search-content.rq")),
 ];
 
+/// Minimum and maximum number of lines of the form.
+const LINES: (usize, usize) = (6, 18);
+
 #[derive(Template)]
 #[template(path = "sparql.html")]
 struct SparqlPage {
-    query: String,
+    page: PageContext,
     text: String,
-    examples: &'static [(&'static str, &'static str)],
-    error: Option<String>,
+    /// Number of lines of the form.
+    lines: usize,
+    /// Example queries: (title, address of the results).
+    examples: Vec<(&'static str, String)>,
+    failure: Option<Failure>,
     columns: Vec<String>,
     rows: Vec<Vec<CellView>>,
     answered: bool,
@@ -46,12 +53,19 @@ struct CellView {
 }
 
 /// Renders the page with a query and, if there is one, its answer.
-pub(super) fn page(state: &AppState, text: &str, answer: Option<Result<Answer, ApiError>>) -> Response {
+pub(super) fn page(
+    state: &AppState,
+    context: &PageContext,
+    text: &str,
+    answer: Option<Result<Answer, ApiError>>,
+) -> Response {
+    let text = if text.is_empty() { EXAMPLES[0].1 } else { text };
     let mut page = SparqlPage {
-        query: String::new(),
-        text: if text.is_empty() { EXAMPLES[0].1.to_owned() } else { text.to_owned() },
-        examples: EXAMPLES,
-        error: None,
+        page: context.clone(),
+        text: text.to_owned(),
+        lines: text.lines().count().clamp(LINES.0, LINES.1),
+        examples: EXAMPLES.iter().map(|(title, query)| (*title, address(query))).collect(),
+        failure: None,
         columns: Vec::new(),
         rows: Vec::new(),
         answered: answer.is_some(),
@@ -65,7 +79,7 @@ pub(super) fn page(state: &AppState, text: &str, answer: Option<Result<Answer, A
         None => {}
         Some(Err(error)) => {
             status = error.status;
-            page.error = Some(error.message);
+            page.failure = Some(Failure::new(context, text, &error.message));
         }
         Some(Ok(answer)) => {
             page.truncated = answer.is_truncated();
@@ -81,6 +95,13 @@ pub(super) fn page(state: &AppState, text: &str, answer: Option<Result<Answer, A
         editor::allow(&mut response);
     }
     response
+}
+
+/// Returns the address of the results of a query.
+fn address(query: &str) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    parameters.append_pair("query", query).append_pair("format", "html");
+    format!("/sparql?{}", parameters.finish())
 }
 
 fn table(state: &AppState, answer: &Answer) -> (Vec<String>, Vec<Vec<CellView>>) {

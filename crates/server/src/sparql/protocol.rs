@@ -20,7 +20,9 @@ use super::{description, page};
 use crate::AppState;
 use crate::documentation::{BadRequest, Busy, FormatParameter, NotAcceptable, Text, object};
 use crate::error::ApiError;
+use crate::pages::PageContext;
 use crate::parameters::{Pairs, pairs};
+use crate::public_url::LinkBase;
 use crate::response_formats::{self, Kind};
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, RawQuery, State};
@@ -61,14 +63,16 @@ pub(super) struct RequestContext {
     headers: HeaderMap,
     version: Version,
     extensions: Extensions,
+    page: PageContext,
 }
 
-impl<S: Sync> FromRequestParts<S> for RequestContext {
+impl FromRequestParts<AppState> for RequestContext {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
+        let page = PageContext::from_request_parts(parts, state).await?;
         let (headers, extensions) = (parts.headers.clone(), parts.extensions.clone());
-        Ok(Self { headers, version: parts.version, extensions })
+        Ok(Self { headers, version: parts.version, extensions, page })
     }
 }
 
@@ -96,7 +100,12 @@ impl<S: Sync> FromRequestParts<S> for RequestContext {
         (status = 429, description = "Too many queries of one client.", body = String),
         (status = 502, description = "A remote endpoint of the query failed.", body = String),
         Busy<Text>))]
-pub(super) async fn get(State(state): State<AppState>, RawQuery(query): RawQuery, context: RequestContext) -> Response {
+pub(super) async fn get(
+    State(state): State<AppState>,
+    links: LinkBase,
+    RawQuery(query): RawQuery,
+    context: RequestContext,
+) -> Response {
     let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
     let has = |name: &str| parameters.iter().any(|(known, _)| known == name);
     let asks = parameters.iter().any(|(name, value)| name == "query" && !value.trim().is_empty());
@@ -104,9 +113,9 @@ pub(super) async fn get(State(state): State<AppState>, RawQuery(query): RawQuery
         return respond(&state, parameters, &context).await;
     }
     match Kind::Graph.negotiate(&parameters, &context.headers) {
-        Ok(response_formats::HTML) => page::page(&state, "", None),
+        Ok(response_formats::HTML) => page::page(&state, &context.page, "", None),
         Ok(_) if has("query") => respond(&state, parameters, &context).await,
-        Ok(media_type) => description::service(&state, &context.headers, media_type).await,
+        Ok(media_type) => description::service(&state, &links, media_type).await,
         Err(error) => error.into_response(),
     }
 }
@@ -217,7 +226,7 @@ async fn respond(state: &AppState, parameters: Pairs, context: &RequestContext) 
 
 fn refused(state: &AppState, query: &str, error: ApiError, parameters: &Pairs, context: &RequestContext) -> Response {
     if response_formats::prefers_pages(parameters, &context.headers) {
-        return page::page(state, query, Some(Err(error)));
+        return page::page(state, &context.page, query, Some(Err(error)));
     }
     error.into_response()
 }
@@ -243,7 +252,7 @@ async fn answered(
     match Kind::for_head(answer.head()).negotiate(parameters, &context.headers)? {
         response_formats::HTML => {
             let answer = state.work(move |_| Ok(answer.whole()?)).await?;
-            Ok(page::page(state, &query, Some(Ok(answer))))
+            Ok(page::page(state, &context.page, &query, Some(Ok(answer))))
         }
         media_type if is_complete => state.work(move |_| write(&answer.whole()?, media_type)).await,
         media_type => sent(answer, media_type, gone).await,

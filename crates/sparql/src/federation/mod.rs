@@ -19,7 +19,7 @@ mod plan;
 mod serialize;
 mod solve;
 
-pub(super) use plan::{Reader, resolve};
+pub(super) use plan::{Reader, expand, resolve, services_of};
 pub(super) use service_rows::ServiceRows;
 pub use solve::triple_patterns;
 
@@ -140,6 +140,11 @@ pub trait Services: Send + Sync + fmt::Debug {
     /// them unbound are not requested.
     fn needs(&self, _service: &NamedNode, _pattern: &GraphPattern) -> Vec<Variable> {
         Vec::new()
+    }
+
+    /// Returns true if a service returns at most a thousand rows for a pattern, at a cost that it bounds.
+    fn is_bounded(&self, _service: &NamedNode, _pattern: &GraphPattern) -> bool {
+        false
     }
 
     /// The service that gives a property its values where it stands in a pattern outside of any `SERVICE`.

@@ -52,6 +52,27 @@ impl ServiceHandler for Reader {
     }
 }
 
+/// Returns the services of a request.
+pub(crate) fn services_of(request: &QueryRequest) -> Arc<dyn Services> {
+    request.services.clone().unwrap_or_else(|| Arc::new(NoServices))
+}
+
+/// Puts properties that services give their values into `SERVICE`, and checks the number of these.
+pub(crate) fn expand(query: &mut Query, services: &dyn Services, limits: &SparqlLimits) -> Result<(), SparqlError> {
+    let (Query::Select { pattern, .. }
+    | Query::Construct { pattern, .. }
+    | Query::Describe { pattern, .. }
+    | Query::Ask { pattern, .. }) = query;
+    if has_property(pattern, services) {
+        name_blank_nodes(pattern); // they may stand on both sides of what is parted now
+        properties_to_services(pattern, services);
+    }
+    if count_services(pattern) > limits.services {
+        return Err(SparqlError::TooLarge(format!("it has more than {} SERVICE", limits.services)));
+    }
+    Ok(())
+}
+
 /// Puts a feed in the place of every `SERVICE` of a query, and lets the feeds begin.
 pub(crate) fn resolve(
     query: &mut Query,
@@ -59,18 +80,11 @@ pub(crate) fn resolve(
     request: &QueryRequest,
     limits: &SparqlLimits,
 ) -> Result<Federated, SparqlError> {
-    let services = request.services.clone().unwrap_or_else(|| Arc::new(NoServices));
+    let services = services_of(request);
     let (Query::Select { pattern, .. }
     | Query::Construct { pattern, .. }
     | Query::Describe { pattern, .. }
     | Query::Ask { pattern, .. }) = query;
-    if has_property(pattern, services.as_ref()) {
-        name_blank_nodes(pattern); // they may stand on both sides of what is parted now
-        properties_to_services(pattern, services.as_ref());
-    }
-    if count_services(pattern) > limits.services {
-        return Err(SparqlError::TooLarge(format!("it has more than {} SERVICE", limits.services)));
-    }
     let over = CancellationToken::new();
     let (provenance, most_rows) = (request.provenance, limits.service_rows);
     let mut plan = Plan { evaluation, over, services, jobs: Vec::new(), most_rows, provenance };

@@ -14,6 +14,7 @@ pub use papers::{KeywordLabels, Paper};
 pub use vectors::Vectors;
 
 use super::condition::Average;
+use super::experiment::read_experiment_file;
 use super::report::{Cell, Report, RowReport, TableReport};
 use crate::neighbors::{DenseRows, Rows, cross_val_predict, stratified_folds};
 use anyhow::{Context, ensure};
@@ -22,7 +23,6 @@ use lodeseek_eval::mean;
 use lodeseek_rerank::Encoder;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use vectors::Representation;
 
@@ -144,11 +144,8 @@ impl Iclr {
     ///
     /// Fails if the file cannot be read or parsed.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| {
-            format!("no condition at {}: give a file, or the NAME of acordar/NAME.toml", path.display())
-        })?;
-        let mut iclr: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
-        iclr.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (mut iclr, name) = read_experiment_file::<Self>(path)?;
+        iclr.name = name;
         Ok(iclr)
     }
 

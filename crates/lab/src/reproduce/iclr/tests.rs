@@ -2,6 +2,7 @@ use super::*;
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
+use std::fs;
 use std::sync::Arc;
 
 fn labels() -> KeywordLabels {

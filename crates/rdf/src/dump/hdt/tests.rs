@@ -436,3 +436,35 @@ proptest! {
         prop_assert_eq!(report.outcome, Outcome::Complete, "{:?}", report.problems);
     }
 }
+
+/// Issue 25, finding 14: one block of many terms, whose objects are read backwards.
+#[test]
+fn long_blocks_are_limited() {
+    let subjects = |number: u32| format!("<http://e/s{number:05}> <http://e/p> ");
+    let long = "x".repeat(200);
+    let forwards: String = (0..6000).map(|n| format!("{}<http://e/{long}{n:05}> .\n", subjects(n))).collect();
+    let backwards: String = (0..6000).map(|n| format!("{}<http://e/{}{long}> .\n", subjects(n), 99_999 - n)).collect();
+    // In the order of the block, each term is decoded once.
+    let (found, report) = read("a.hdt", &Parts::new(&triples_of(&forwards), 6000).bytes());
+    assert_eq!((found.len(), report.outcome), (6000, Outcome::Complete), "{report:?}");
+    let started = std::time::Instant::now();
+    let (found, report) = read("a.hdt", &Parts::new(&triples_of(&backwards), 6000).bytes());
+    assert_eq!(report.outcome, Outcome::Refused, "{report:?}");
+    assert!(report.problems[0].message.contains("write the file with blocks of 16 terms"), "{report:?}");
+    assert!(!found.is_empty() && found.len() < 6000, "{}", found.len());
+    assert!(started.elapsed().as_secs() < 120, "{:?}", started.elapsed());
+    let (found, report) = read("a.hdt", &Parts::new(&triples_of(&backwards), 16).bytes());
+    assert_eq!((found.len(), report.outcome), (6000, Outcome::Complete), "{report:?}");
+}
+
+/// A short object among long ones is decoded once, although all triples have it.
+#[test]
+fn frequent_objects_are_decoded_once() {
+    let long = "x".repeat(3000);
+    let mut triples: String = (0..15).map(|n| format!("<http://e/a> <http://e/q> \"a{n:02}{long}\" .\n")).collect();
+    triples.extend((0..20_000).map(|n| format!("<http://e/{n:05}> <http://e/p> \"b\" .\n")));
+    let parts = Parts::new(&triples_of(&triples), 16);
+    let limits = Limits { decompressed_bytes: 4 << 20, ..Limits::default() };
+    let (found, report) = read_with(limits, "a.hdt", &parts.bytes());
+    assert_eq!((found.len(), report.outcome), (20_015, Outcome::Complete), "{report:?}");
+}

@@ -17,11 +17,13 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use names::License;
+pub(crate) use names::{License, license_label};
 pub(crate) use table::{CachedTable, Row, Table};
 
 use crate::AppState;
 use crate::portal::metadata::PortalMetadata;
+use crate::public_url::LinkBase;
+use crate::state::Client;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
@@ -48,6 +50,8 @@ const WRITING: [&str; 7] = ["_create", "_update", "_patch", "_delete", "_purge",
 /// A call of an action.
 struct Call<'c> {
     state: &'c AppState,
+    /// First part of links.
+    base: &'c str,
     parameters: &'c Parameters,
 }
 
@@ -112,28 +116,32 @@ impl ToSchema for BadAction {}
         (status = 409, description = "CKAN's envelope, with the invalid parameters.", body = Object)))]
 pub(super) async fn action(
     State(state): State<AppState>,
+    client: Client,
+    links: LinkBase,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let help = help(&state, &name);
+    let help = help(&links, &name);
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let parameters = Parameters::read(query.as_deref().unwrap_or_default(), media_type, &body);
-    match answer(&state, &name, parameters).await {
+    match answer(&state, client, links, &name, parameters).await {
         Ok(result) => Json(json!({ "help": help, "success": true, "result": result })).into_response(),
         Err(error) => error.respond(&help),
     }
 }
 
 /// Returns the address of an action's help.
-fn help(state: &AppState, name: &str) -> String {
+fn help(links: &LinkBase, name: &str) -> String {
     let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
-    format!("{}api/3/action/help_show?name={name}", state.store.iris().base())
+    format!("{links}api/3/action/help_show?name={name}")
 }
 
 async fn answer(
     state: &AppState,
+    client: Client,
+    links: LinkBase,
     name: &str,
     parameters: Result<Parameters, ActionError>,
 ) -> Result<Value, ActionError> {
@@ -141,10 +149,10 @@ async fn answer(
         return Err(unknown(name));
     };
     let parameters = parameters?;
-    let permit = if is_heavy(state, name, &parameters)? { Some(state.acquire_permit().await?) } else { None };
+    let permit = if is_heavy(state, name, &parameters)? { Some(state.acquire_permit(client).await?) } else { None };
     let work = move |state: &AppState| {
         let _permit = permit;
-        Ok(run(&Call { state, parameters: &parameters }))
+        Ok(run(&Call { state, base: links.as_str(), parameters: &parameters }))
     };
     state.work(work).await?
 }
@@ -178,7 +186,7 @@ impl Call<'_> {
     /// Returns the package of a dataset; `None` if it does not exist.
     fn package(&self, id: &DatasetId) -> Result<Option<Value>, ActionError> {
         let described = PortalMetadata::read(&self.state.store, id)?;
-        Ok(described.map(|described| package::package(&described, self.state.store.iris().base())))
+        Ok(described.map(|described| package::package(&described, self.base)))
     }
 
     /// Returns the package of an id or name. Ids need no table.
@@ -194,7 +202,7 @@ impl Call<'_> {
 }
 
 fn status_show(call: &Call<'_>) -> Result<Value, ActionError> {
-    let site = call.state.store.iris().base().trim_end_matches('/');
+    let site = call.base.trim_end_matches('/');
     Ok(json!({
         "ckan_version": VERSION,
         "site_url": site,

@@ -62,6 +62,21 @@ impl License {
     }
 }
 
+/// Returns the short name of a licence for readers: `CC BY 4.0`, or its address without scheme, or its text.
+pub(crate) fn license_label(text: &str) -> String {
+    let text = text.trim();
+    let Some(web) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) else {
+        return text.to_owned();
+    };
+    match known_license(web) {
+        Some((id, _)) => match id.strip_prefix("CC-").and_then(|rest| rest.rsplit_once('-')) {
+            Some((code, version)) => format!("CC {code} {version}"),
+            None => id.replace("CC0-", "CC0 "),
+        },
+        None => web.trim_start_matches("www.").trim_end_matches('/').to_owned(),
+    }
+}
+
 /// Returns (SPDX identifier, true if open) of the most frequent licences of open data, by their addresses.
 fn known_license(address: &str) -> Option<(String, bool)> {
     let parts: Vec<&str> =
@@ -103,6 +118,19 @@ mod tests {
         assert_eq!(slug("vision group  university of Northport"), "vision-group-university-of-northport");
         assert_ne!(slug("Géo"), slug("Gèo"));
         assert_ne!(slug("道路"), slug("水"));
+    }
+
+    #[test]
+    fn licences_have_short_names() {
+        for (text, label) in [
+            ("https://creativecommons.org/licenses/by-sa/4.0/deed.de", "CC BY-SA 4.0"),
+            ("http://creativecommons.org/publicdomain/zero/1.0/", "CC0 1.0"),
+            ("https://opendatacommons.org/licenses/odbl/1-0/", "ODbL-1.0"),
+            ("https://www.example.org/terms/", "example.org/terms"),
+            ("Public domain", "Public domain"),
+        ] {
+            assert_eq!(license_label(text), label);
+        }
     }
 
     #[test]

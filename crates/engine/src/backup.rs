@@ -1,0 +1,517 @@
+//! Backups of a home, made while it is served, and their restoration.
+//!
+//! ```text
+//! DIR/manifest         list of the files with size, time of modification and SHA-256; the first line is its checksum
+//! DIR/objects/ab/…     content of the files, named by SHA-256
+//! DIR/lock             held while a backup is written
+//! ```
+//!
+//! A file is copied only if no earlier backup in the folder has its content, so that a second backup is incremental. The
+//! manifest is replaced last: an interrupted backup leaves the earlier one intact. Objects that no file uses any more are
+//! deleted after that.
+//!
+//! The copy is consistent without stopping the server: RocksDB makes a checkpoint of hard links, the files of the index's
+//! last commit are linked while their deletion is locked, and graph files never change.
+
+use super::{EngineError, index_folder, vectors_folder};
+use lodeseek_index::vectors;
+use lodeseek_store::{Store, StoreError, read_checked, write_checked};
+use oxsdatatypes::DateTime;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
+
+const MANIFEST: &str = "manifest";
+const OBJECTS: &str = "objects";
+const LOCK: &str = "lock";
+const FORMAT: u32 = 1;
+/// Folder of the home with the links of a backup in progress.
+const CHECKPOINT: &str = "backup.new";
+/// Marks a home whose restoration is not complete.
+const RESTORING: &str = "restoring";
+/// Files and folders of a home that are copied as they are. Their writers replace files by renaming.
+const PLAIN: [&str; 7] = ["lodeseek.toml", "loads.json", "duplicates.json", "quality", "harvest", "remote", "admin"];
+/// File with the number of the last commit.
+const COMMIT_RECORD: &str = "commit.json";
+/// File whose presence makes a folder a home. It is restored last.
+const SETTINGS: &str = "lodeseek.toml";
+/// Attempts to copy a state that changes meanwhile.
+const ATTEMPTS: usize = 5;
+
+/// The list of files of a backup.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Manifest {
+    format: u32,
+    /// Version of the program.
+    version: String,
+    /// Time of the backup (`xsd:dateTime`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    created: Option<String>,
+    base: String,
+    datasets: usize,
+    files: BTreeMap<String, SavedFile>,
+}
+
+/// A file of a backup.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct SavedFile {
+    bytes: u64,
+    /// Time of modification of the copied file, in nanoseconds since 1970.
+    modified: u64,
+    sha256: String,
+}
+
+/// Report of a backup.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BackupReport {
+    /// Number of datasets.
+    pub datasets: usize,
+    /// Number of files.
+    pub files: usize,
+    /// Size of all files in bytes.
+    pub bytes: u64,
+    /// Number of files copied; an earlier backup had the others.
+    pub copied_files: usize,
+    /// Size of the copied files in bytes.
+    pub copied_bytes: u64,
+    /// Number of objects of earlier backups that were deleted.
+    pub deleted_objects: usize,
+}
+
+/// Report of a restoration.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RestoreReport {
+    /// Time of the backup, if recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
+    /// Number of datasets.
+    pub datasets: usize,
+    /// Number of files, all of which were compared with their checksums.
+    pub files: usize,
+    /// Size of all files in bytes.
+    pub bytes: u64,
+}
+
+/// Error of a backup or restoration.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackupError {
+    /// Another process writes the backup.
+    #[error("another process writes the backup at {0}; wait for it")]
+    InUse(PathBuf),
+    /// The folder contains no backup.
+    #[error("there is no backup at {0}")]
+    Missing(PathBuf),
+    /// The backup cannot be written into the home, or into a folder with other files.
+    #[error("cannot write a backup to {path}: {reason}; choose another folder")]
+    Target {
+        /// The folder.
+        path: PathBuf,
+        /// The reason.
+        reason: &'static str,
+    },
+    /// The home already has content.
+    #[error("cannot restore to {0}: the folder is not empty; move it away first, or choose another one with --home")]
+    NotEmpty(PathBuf),
+    /// The manifest is of another version.
+    #[error("the backup at {0} has another format; restore it with the version of lodeseek that made it")]
+    OtherVersion(PathBuf),
+    /// A file of the backup is damaged.
+    #[error("the backup at {path} is damaged: {reason}; use another backup")]
+    Damaged {
+        /// The backup.
+        path: PathBuf,
+        /// The damage.
+        reason: String,
+    },
+    /// The home changed too often while it was copied.
+    #[error("the home changes too fast for a backup; try again later")]
+    Busy,
+}
+
+fn io_error(path: &Path) -> impl FnOnce(io::Error) -> EngineError {
+    let path = path.to_owned();
+    move |cause| EngineError::Io { path, cause }
+}
+
+/// Writes a backup of the home of an open store to a folder, and deletes what only earlier backups there needed. `now` is
+/// recorded as its time. `on_progress` gets the number of files done and of all files.
+pub fn backup(
+    store: &Store,
+    target: &Path,
+    now: Option<DateTime>,
+    on_progress: &dyn Fn(usize, usize),
+) -> Result<BackupReport, EngineError> {
+    let home = store.home();
+    let previous = open_target(home, target)?;
+    let _lock = lock(target)?;
+    let checkpoint = Checkpoint::new(home)?;
+    let mut saver = Saver { target, previous, report: empty_report(), copied: BTreeSet::new() };
+    for _ in 0..ATTEMPTS {
+        let generation = store.generation();
+        checkpoint.clear()?;
+        saver.report = empty_report();
+        saver.copied.clear();
+        match save(store, &checkpoint, &mut saver, on_progress) {
+            // A file that was deleted meanwhile belongs to a version that was replaced.
+            Err(EngineError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+            Ok(files) if generation == store.generation() => return saver.finish(store, files, now),
+            Ok(_) => {}
+        }
+    }
+    Err(BackupError::Busy.into())
+}
+
+fn empty_report() -> BackupReport {
+    BackupReport { datasets: 0, files: 0, bytes: 0, copied_files: 0, copied_bytes: 0, deleted_objects: 0 }
+}
+
+/// Checks the folder of a backup and returns the manifest of the earlier backup in it.
+fn open_target(home: &Path, target: &Path) -> Result<Option<Manifest>, EngineError> {
+    let refused = |reason| BackupError::Target { path: target.to_owned(), reason };
+    fs::create_dir_all(target).map_err(io_error(target))?;
+    let (home, folder) =
+        (home.canonicalize().map_err(io_error(home))?, target.canonicalize().map_err(io_error(target))?);
+    if folder.starts_with(&home) {
+        return Err(refused("it is inside the home").into());
+    }
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(target).map_err(io_error(target))? {
+        names.insert(entry.map_err(io_error(target))?.file_name().to_string_lossy().into_owned());
+    }
+    if names.iter().any(|name| ![MANIFEST, "manifest.new", OBJECTS, LOCK].contains(&name.as_str())) {
+        return Err(refused("it contains other files").into());
+    }
+    // Without a readable manifest every file is copied again.
+    Ok(read_manifest(target).ok())
+}
+
+fn read_manifest(target: &Path) -> Result<Manifest, EngineError> {
+    let path = target.join(MANIFEST);
+    let body = match read_checked(&path) {
+        Ok(Some(body)) => body,
+        Ok(None) => return Err(BackupError::Missing(target.to_owned()).into()),
+        Err(StoreError::DamagedFile { .. }) => {
+            let reason = "the checksum of the manifest is wrong".to_owned();
+            return Err(BackupError::Damaged { path: target.to_owned(), reason }.into());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    #[derive(Deserialize)]
+    struct Format {
+        format: u32,
+    }
+    if !serde_json::from_slice::<Format>(&body).is_ok_and(|one| one.format == FORMAT) {
+        return Err(BackupError::OtherVersion(target.to_owned()).into());
+    }
+    serde_json::from_slice(&body)
+        .map_err(|error| BackupError::Damaged { path: target.to_owned(), reason: error.to_string() }.into())
+}
+
+fn lock(target: &Path) -> Result<File, EngineError> {
+    let path = target.join(LOCK);
+    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(io_error(&path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => Err(BackupError::InUse(target.to_owned()).into()),
+        Err(fs::TryLockError::Error(cause)) => Err(EngineError::Io { path, cause }),
+    }
+}
+
+/// Folder of hard links in the home, deleted when it is dropped. Nothing is linked if the home cannot be changed.
+struct Checkpoint(PathBuf);
+
+impl Checkpoint {
+    fn new(home: &Path) -> Result<Self, EngineError> {
+        let checkpoint = Self(home.join(CHECKPOINT));
+        checkpoint.clear()?;
+        Ok(checkpoint)
+    }
+
+    fn clear(&self) -> Result<(), EngineError> {
+        match fs::remove_dir_all(&self.0) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                Err(EngineError::Io { path: self.0.clone(), cause })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Checkpoint {
+    fn drop(&mut self) {
+        if let Err(error) = self.clear() {
+            tracing::warn!(%error, "cannot delete the links of a backup; the next backup deletes them");
+        }
+    }
+}
+
+/// Copies a home. Returns the list of its files.
+fn save(
+    store: &Store,
+    checkpoint: &Checkpoint,
+    saver: &mut Saver<'_>,
+    on_progress: &dyn Fn(usize, usize),
+) -> Result<BTreeMap<String, SavedFile>, EngineError> {
+    let home = store.home();
+    let mut sources: Vec<(String, PathBuf)> = Vec::new();
+    let mut files = BTreeMap::new();
+    // The commit record is copied first: the store may have a later commit, but no earlier one.
+    let record = home.join(COMMIT_RECORD);
+    if record.exists() {
+        files.insert(COMMIT_RECORD.to_owned(), saver.save(COMMIT_RECORD, &record)?);
+    }
+    // The index follows the store: an index that is behind is brought up to date by `index`.
+    let links = checkpoint.0.join("index");
+    if let Some(folder) = lodeseek_index::link_commit(&index_folder(home), store.is_writable().then_some(&links))? {
+        for path in folder {
+            sources.push((relative(&path, path.parent().unwrap_or(&path), "index"), path));
+        }
+    }
+    let store_folder = if store.is_writable() {
+        let folder = checkpoint.0.join("store");
+        fs::create_dir_all(&checkpoint.0).map_err(io_error(&checkpoint.0))?;
+        store.checkpoint(&folder)?;
+        folder
+    } else {
+        // Nobody writes while this process holds the home for reading.
+        home.join("store")
+    };
+    for path in files_below(&store_folder)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name != "LOCK" && !name.starts_with("LOG") {
+            sources.push((relative(&path, &store_folder, "store"), path));
+        }
+    }
+    for path in store.version_files()? {
+        sources.push((relative(&path, home, ""), path));
+    }
+    for name in PLAIN {
+        for path in files_below(&home.join(name))? {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_temporary = name == LOCK || name.ends_with(".new") || name.ends_with(".part");
+            if !is_temporary {
+                sources.push((relative(&path, home, ""), path));
+            }
+        }
+    }
+    for model in vectors::list(&vectors_folder(home))? {
+        if let Some(paths) = vectors::committed_files(&model.folder)? {
+            sources.extend(paths.into_iter().map(|path| (relative(&path, home, ""), path)));
+        }
+    }
+    let total = sources.len();
+    for (done, (name, path)) in sources.into_iter().enumerate() {
+        on_progress(done, total);
+        files.insert(name.clone(), saver.save(&name, &path)?);
+    }
+    Ok(files)
+}
+
+/// Returns the name of a file relative to a folder, below another name.
+fn relative(path: &Path, folder: &Path, below: &str) -> String {
+    let rest = path.strip_prefix(folder).unwrap_or(path);
+    let parts = rest.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let below = Some(below.to_owned()).filter(|below| !below.is_empty());
+    below.into_iter().chain(parts).collect::<Vec<_>>().join("/")
+}
+
+/// Returns all files below a path, which may be a file or missing.
+fn files_below(path: &Path) -> Result<Vec<PathBuf>, EngineError> {
+    let metadata = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(EngineError::Io { path: path.to_owned(), cause }),
+    };
+    if metadata.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    if metadata.is_dir() {
+        for entry in fs::read_dir(path).map_err(io_error(path))? {
+            found.extend(files_below(&entry.map_err(io_error(path))?.path())?);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Copies files to the objects of a backup.
+struct Saver<'s> {
+    target: &'s Path,
+    previous: Option<Manifest>,
+    report: BackupReport,
+    /// Objects written by this run.
+    copied: BTreeSet<String>,
+}
+
+impl Saver<'_> {
+    fn object(&self, sha256: &str) -> PathBuf {
+        object(self.target, sha256)
+    }
+
+    /// Copies a file, unless a backup has it already.
+    fn save(&mut self, name: &str, path: &Path) -> Result<SavedFile, EngineError> {
+        let metadata = path.metadata().map_err(io_error(path))?;
+        let modified = nanoseconds(metadata.modified().map_err(io_error(path))?);
+        let before = self.previous.as_ref().and_then(|manifest| manifest.files.get(name));
+        let saved = match before.filter(|file| file.bytes == metadata.len() && file.modified == modified) {
+            Some(file) if self.has_object(file) => file.clone(),
+            _ => {
+                let (bytes, sha256) = self.copy(path)?;
+                SavedFile { bytes, modified, sha256 }
+            }
+        };
+        self.report.files += 1;
+        self.report.bytes += saved.bytes;
+        Ok(saved)
+    }
+
+    fn has_object(&self, file: &SavedFile) -> bool {
+        self.object(&file.sha256).metadata().is_ok_and(|metadata| metadata.len() == file.bytes)
+    }
+
+    /// Copies a file to its object and returns its size and hash.
+    fn copy(&mut self, path: &Path) -> Result<(u64, String), EngineError> {
+        let objects = self.target.join(OBJECTS);
+        fs::create_dir_all(&objects).map_err(io_error(&objects))?;
+        let temporary = objects.join("new");
+        let mut source = File::open(path).map_err(io_error(path))?;
+        let mut file = File::create(&temporary).map_err(io_error(&temporary))?;
+        let (bytes, sha256) = copy_and_hash(&mut source, &mut file).map_err(io_error(&temporary))?;
+        let object = self.object(&sha256);
+        if object.metadata().is_ok_and(|metadata| metadata.len() == bytes) {
+            fs::remove_file(&temporary).map_err(io_error(&temporary))?;
+            return Ok((bytes, sha256));
+        }
+        file.sync_all().map_err(io_error(&temporary))?;
+        let folder = object.parent().unwrap_or(&objects);
+        fs::create_dir_all(folder).map_err(io_error(folder))?;
+        fs::rename(&temporary, &object).map_err(io_error(&object))?;
+        self.copied.insert(sha256.clone());
+        self.report.copied_files += 1;
+        self.report.copied_bytes += bytes;
+        Ok((bytes, sha256))
+    }
+
+    /// Writes the manifest and deletes objects that it does not use.
+    fn finish(
+        mut self,
+        store: &Store,
+        files: BTreeMap<String, SavedFile>,
+        now: Option<DateTime>,
+    ) -> Result<BackupReport, EngineError> {
+        let used: BTreeSet<&str> = files.values().map(|file| file.sha256.as_str()).collect();
+        let unused = unused_objects(self.target, &used)?;
+        let manifest = Manifest {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            created: now.map(|now| now.to_string()),
+            base: store.iris().base().to_owned(),
+            datasets: store.versions()?.len(),
+            files,
+        };
+        write_checked(&self.target.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
+        for path in &unused {
+            fs::remove_file(path).map_err(io_error(path))?;
+        }
+        self.report.datasets = manifest.datasets;
+        self.report.deleted_objects = unused.len();
+        Ok(self.report)
+    }
+}
+
+fn unused_objects(target: &Path, used: &BTreeSet<&str>) -> Result<Vec<PathBuf>, EngineError> {
+    let paths = files_below(&target.join(OBJECTS))?;
+    let is_used = |path: &PathBuf| path.file_name().is_some_and(|name| used.contains(&*name.to_string_lossy()));
+    Ok(paths.into_iter().filter(|path| !is_used(path)).collect())
+}
+
+fn object(target: &Path, sha256: &str) -> PathBuf {
+    target.join(OBJECTS).join(sha256.get(..2).unwrap_or("00")).join(sha256)
+}
+
+fn nanoseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn copy_and_hash(source: &mut impl Read, target: &mut impl Write) -> io::Result<(u64, String)> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 17];
+    let mut bytes = 0;
+    loop {
+        let read = source.read(&mut buffer)?;
+        if read == 0 {
+            break;
+        }
+        hasher.update(&buffer[..read]);
+        target.write_all(&buffer[..read])?;
+        bytes += read as u64;
+    }
+    let sha256 = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok((bytes, sha256))
+}
+
+/// Restores a home from a backup into a folder that is empty, missing, or left by an interrupted restoration. Every file is
+/// compared with its checksum. `on_progress` gets the number of files done and of all files.
+pub fn restore(backup: &Path, home: &Path, on_progress: &dyn Fn(usize, usize)) -> Result<RestoreReport, EngineError> {
+    let manifest = read_manifest(backup)?;
+    let marker = home.join(RESTORING);
+    let is_empty = match fs::read_dir(home) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+        Err(cause) => return Err(EngineError::Io { path: home.to_owned(), cause }),
+    };
+    if !is_empty && !marker.exists() {
+        return Err(BackupError::NotEmpty(home.to_owned()).into());
+    }
+    fs::create_dir_all(home).map_err(io_error(home))?;
+    File::create(&marker).map_err(io_error(&marker))?;
+    let mut report =
+        RestoreReport { created: manifest.created.clone(), datasets: manifest.datasets, files: 0, bytes: 0 };
+    // A folder with settings is a home: they come last.
+    let (last, first): (Vec<_>, Vec<_>) = manifest.files.iter().partition(|(name, _)| *name == SETTINGS);
+    for (name, file) in first.into_iter().chain(last) {
+        on_progress(report.files, manifest.files.len());
+        restore_file(backup, home, name, file)?;
+        report.files += 1;
+        report.bytes += file.bytes;
+    }
+    let lock = home.join(LOCK);
+    File::options().create(true).truncate(false).write(true).open(&lock).map_err(io_error(&lock))?;
+    fs::remove_file(&marker).map_err(io_error(&marker))?;
+    Ok(report)
+}
+
+fn restore_file(backup: &Path, home: &Path, name: &str, file: &SavedFile) -> Result<(), EngineError> {
+    let damaged = |reason: String| BackupError::Damaged { path: backup.to_owned(), reason };
+    let relative = Path::new(name);
+    if !relative.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(damaged(format!("the manifest contains the path {name:?}")).into());
+    }
+    let (source, path) = (object(backup, &file.sha256), home.join(relative));
+    let mut input = match File::open(&source) {
+        Ok(input) => input,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(damaged(format!("{name} is missing ({})", source.display())).into());
+        }
+        Err(cause) => return Err(EngineError::Io { path: source, cause }),
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(io_error(folder))?;
+    }
+    let mut output = File::create(&path).map_err(io_error(&path))?;
+    let (bytes, sha256) = copy_and_hash(&mut input, &mut output).map_err(io_error(&path))?;
+    if bytes != file.bytes || sha256 != file.sha256 {
+        return Err(damaged(format!("the checksum of {name} is wrong ({})", source.display())).into());
+    }
+    output.sync_all().map_err(io_error(&path))
+}

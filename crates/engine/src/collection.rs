@@ -1,0 +1,341 @@
+//! State of a collection: its datasets, and its size and freshness; removal of datasets.
+
+use super::{AnalysisKind, EngineError, IndexOptions, Searcher, Updater, index_folder, list_vectors};
+use lodeseek_catalog::DatasetId;
+use lodeseek_index::vectors::Precision;
+use lodeseek_store::{Entry, LoadOptions, Store};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Relation of a dataset in the store to the index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IndexState {
+    /// The index contains its current content and description.
+    Indexed,
+    /// The index contains an earlier content or description.
+    Outdated,
+    /// The index does not contain it: searches do not find it.
+    NotIndexed,
+}
+
+impl IndexState {
+    /// Returns the name, as in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Indexed => "indexed",
+            Self::Outdated => "outdated",
+            Self::NotIndexed => "not-indexed",
+        }
+    }
+}
+
+/// A dataset of the store and its state.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct CollectionDataset {
+    /// Its id.
+    pub id: DatasetId,
+    /// Its title.
+    pub title: String,
+    /// Number of its triples in the store.
+    pub triples: u64,
+    /// Its relation to the index.
+    pub state: IndexState,
+    /// Time of the last change of its description (`xsd:dateTime`), if recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<String>,
+    /// Source of its description, if it was harvested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+}
+
+/// Lists the datasets of a store by id, with their states. Without an index, every dataset is not indexed.
+pub fn list_datasets(store: &Store) -> Result<Vec<CollectionDataset>, EngineError> {
+    let searcher = open_index(store.home())?;
+    let mut modified = store.records()?;
+    let mut datasets = Vec::new();
+    for entry in store.entries()? {
+        let state = index_state(&entry, searcher.as_ref())?;
+        let id = entry.dataset.metadata.id.clone();
+        datasets.push(CollectionDataset {
+            title: entry.dataset.metadata.title().to_owned(),
+            triples: store.counts(&id, &entry.version)?.all.triples,
+            state,
+            modified: modified.remove(&id),
+            origin: entry.origin,
+            id,
+        });
+    }
+    Ok(datasets)
+}
+
+/// Opens the index of a home, or returns `None` if there is none yet.
+fn open_index(home: &Path) -> Result<Option<Searcher>, EngineError> {
+    if has_index(home) { Ok(Some(Searcher::open(home)?)) } else { Ok(None) }
+}
+
+fn has_index(home: &Path) -> bool {
+    index_folder(home).join("meta.json").exists()
+}
+
+/// Returns the state of a dataset. `searcher` reads the index, if there is one.
+pub(super) fn index_state(entry: &Entry, searcher: Option<&Searcher>) -> Result<IndexState, EngineError> {
+    let Some(searcher) = searcher else { return Ok(IndexState::NotIndexed) };
+    Ok(match searcher.catalog().card(&entry.dataset.metadata.id)? {
+        None => IndexState::NotIndexed,
+        Some(card) if card.version == entry.version && card.metadata == entry.dataset.metadata => IndexState::Indexed,
+        Some(_) => IndexState::Outdated,
+    })
+}
+
+/// State of a collection at a glance.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CollectionStatus {
+    /// Base of all IRIs.
+    pub base: String,
+    /// Number of datasets in the store.
+    pub datasets: u64,
+    /// Number of their triples.
+    pub triples: u64,
+    /// Number of datasets without a triple.
+    pub without_content: u64,
+    /// State of the index; `None` if there is no index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<IndexStatus>,
+    /// Stored vectors, one entry for each model.
+    pub vectors: Vec<VectorStatus>,
+    /// Time of the last change of a description (`xsd:dateTime`), if recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<String>,
+    /// Size of each part of the home in bytes, by file or folder name.
+    pub bytes: BTreeMap<String, u64>,
+}
+
+/// State of an index.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IndexStatus {
+    /// The kind of text analysis.
+    pub analysis: AnalysisKind,
+    /// Number of datasets in the index.
+    pub datasets: u64,
+    /// Number of datasets of the store whose entry is of an earlier content or description.
+    pub outdated: u64,
+    /// Number of datasets of the store without an entry.
+    pub not_indexed: u64,
+    /// Number of entries whose dataset the store no longer has.
+    pub removed: u64,
+}
+
+impl IndexStatus {
+    /// Returns true if `index` would change no entry because of a dataset.
+    #[must_use]
+    pub fn is_up_to_date(&self) -> bool {
+        self.outdated + self.not_indexed + self.removed == 0
+    }
+}
+
+/// State of the vectors of a model.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VectorStatus {
+    /// Name of the model, or of the folder if its description cannot be read.
+    pub model: String,
+    /// Number of columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<usize>,
+    /// Number format.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
+    /// Number of indexed datasets without vectors of their current texts.
+    pub missing: usize,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Reason why the description cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// Returns the state of a collection.
+pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError> {
+    let datasets = list_datasets(store)?;
+    let count = |state: IndexState| datasets.iter().filter(|dataset| dataset.state == state).count() as u64;
+    let index = match open_index(store.home())? {
+        None => None,
+        Some(searcher) => {
+            let entries = searcher.catalog().len()?;
+            let (outdated, not_indexed) = (count(IndexState::Outdated), count(IndexState::NotIndexed));
+            let in_both = datasets.len() as u64 - not_indexed;
+            let analysis = searcher.catalog().analysis()?;
+            let removed = entries.saturating_sub(in_both);
+            Some(IndexStatus { analysis, datasets: entries, outdated, not_indexed, removed })
+        }
+    };
+    Ok(CollectionStatus {
+        base: store.iris().base().to_owned(),
+        datasets: datasets.len() as u64,
+        triples: datasets.iter().map(|dataset| dataset.triples).sum(),
+        without_content: datasets.iter().filter(|dataset| dataset.triples == 0).count() as u64,
+        vectors: if index.is_some() { vector_states(store.home())? } else { Vec::new() },
+        index,
+        modified: datasets.iter().filter_map(|dataset| dataset.modified.clone()).max(),
+        bytes: sizes(store.home()).map_err(|cause| EngineError::Io { path: store.home().to_owned(), cause })?,
+    })
+}
+
+fn vector_states(home: &Path) -> Result<Vec<VectorStatus>, EngineError> {
+    let mut states = Vec::new();
+    for (stored, missing) in list_vectors(home)? {
+        let folder = stored.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let (description, problem) = match stored.description {
+            Ok(description) => (Some(description), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        states.push(VectorStatus {
+            columns: description.as_ref().map(|description| description.columns),
+            precision: description.as_ref().map(|description| description.precision),
+            model: description.map_or(folder, |description| description.model),
+            missing,
+            bytes: stored.bytes,
+            problem,
+        });
+    }
+    Ok(states)
+}
+
+/// Returns the size of each file and folder of a home, by name.
+fn sizes(home: &Path) -> io::Result<BTreeMap<String, u64>> {
+    let mut sizes = BTreeMap::new();
+    for entry in fs::read_dir(home)? {
+        let entry = entry?;
+        sizes.insert(entry.file_name().to_string_lossy().into_owned(), size(&entry.path())?);
+    }
+    Ok(sizes)
+}
+
+/// Returns the size of a file, or of all files of a folder. Files that another process removes meanwhile count 0.
+fn size(path: &Path) -> io::Result<u64> {
+    let metadata = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    if !metadata.is_dir() {
+        return Ok(metadata.len());
+    }
+    let mut sum = 0;
+    for entry in fs::read_dir(path)? {
+        sum += size(&entry?.path())?;
+    }
+    Ok(sum)
+}
+
+/// Removes datasets from the store, the index and the groups of duplicates, and deletes their content. Returns the number of
+/// datasets removed.
+///
+/// Call it when no earlier search is running, or delete the content later: see [`Updater::remove`].
+pub fn remove_datasets(store: &Store, ids: &[DatasetId]) -> Result<usize, EngineError> {
+    let before = store.ids()?.len();
+    if has_index(store.home()) {
+        let updater = Updater::new(store, LoadOptions::default(), IndexOptions::default());
+        updater.remove(ids)?;
+        updater.find_duplicates()?;
+    } else {
+        store.remove(ids)?;
+    }
+    store.clear_replaced(&|_, _| ())?;
+    Ok(before - store.ids()?.len())
+}
+
+/// Maximum number of ids suggested in place of an unknown one.
+const MAX_SUGGESTIONS: usize = 3;
+/// Minimum similarity (Jaro-Winkler) of a suggested id.
+const MIN_ID_SIMILARITY: f64 = 0.75;
+
+/// Returns the ids most similar to an unknown one, the most similar first, for messages.
+#[must_use]
+pub fn similar_ids<'i>(unknown: &str, ids: impl IntoIterator<Item = &'i DatasetId>) -> Vec<&'i DatasetId> {
+    let unknown = unknown.to_lowercase();
+    let mut scored = Vec::new();
+    for id in ids {
+        let other = id.as_str().to_lowercase();
+        let is_part = unknown.len() > 2 && (other.contains(&unknown) || unknown.contains(&other));
+        let similarity = strsim::jaro_winkler(&unknown, &other);
+        if is_part || similarity >= MIN_ID_SIMILARITY {
+            scored.push((similarity, id));
+        }
+    }
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    scored.into_iter().take(MAX_SUGGESTIONS).map(|(_, id)| id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Indexer;
+    use lodeseek_catalog::{Dataset, Iris, Metadata, Text};
+    use lodeseek_rdf::TripleGraphBuilder;
+    use lodeseek_store::Loader;
+    use oxrdf::{Literal, NamedNodeRef, TripleRef};
+
+    fn id(name: &str) -> DatasetId {
+        DatasetId::new(name).expect("an id")
+    }
+
+    fn load(store: &Store, datasets: &[(&str, &str)]) {
+        let mut graphs = Vec::new();
+        for (name, text) in datasets {
+            let metadata = Metadata { titles: vec![Text::plain(*name)], ..Metadata::new(id(name)) };
+            let mut builder = TripleGraphBuilder::new();
+            let literal = Literal::from(*text);
+            let node = NamedNodeRef::new_unchecked("http://e.org/s");
+            builder.insert(TripleRef::new(node, node, &literal));
+            graphs.push((Dataset::new(metadata), builder.finish()));
+        }
+        Loader::new(store).load_graphs(graphs, &|_| ()).expect("loaded");
+    }
+
+    fn states(store: &Store) -> Vec<(String, u64, IndexState)> {
+        let datasets = list_datasets(store).expect("listed");
+        datasets.into_iter().map(|dataset| (dataset.title, dataset.triples, dataset.state)).collect()
+    }
+
+    #[test]
+    fn datasets_are_listed_with_their_state_and_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE).expect("a base")).expect("a store");
+        load(&store, &[("a", "one"), ("b", "two")]);
+        let not_indexed = |name: &str| (name.to_owned(), 1, IndexState::NotIndexed);
+        assert_eq!(states(&store), [not_indexed("a"), not_indexed("b")]);
+        assert_eq!(collection_status(&store).expect("a status").index, None);
+        Indexer::new(&store, IndexOptions::default()).run(&|_| ()).expect("indexed");
+        load(&store, &[("b", "three"), ("c", "four")]);
+        let expected =
+            [("a".to_owned(), 1, IndexState::Indexed), ("b".to_owned(), 1, IndexState::Outdated), not_indexed("c")];
+        assert_eq!(states(&store), expected);
+        store.remove(&[id("a")]).expect("removed");
+        let status = collection_status(&store).expect("a status");
+        assert_eq!((status.datasets, status.triples, status.without_content), (2, 2, 0));
+        let index = status.index.expect("an index");
+        assert_eq!((index.datasets, index.outdated, index.not_indexed, index.removed), (2, 1, 1, 1));
+        assert!(!index.is_up_to_date() && status.bytes["index"] > 0);
+        assert_eq!(remove_datasets(&store, &[id("b"), id("unknown")]).expect("removed"), 1);
+        assert_eq!(states(&store), [not_indexed("c")]);
+        let searcher = Searcher::open(folder.path()).expect("an index");
+        assert!(!searcher.catalog().ids().expect("ids").contains(&id("b")));
+    }
+
+    #[test]
+    fn similar_ids_are_suggested() {
+        let ids = ["air-quality", "street-trees", "air-traffic", "soils"].map(id);
+        let named = |unknown| similar_ids(unknown, &ids).into_iter().map(DatasetId::as_str).collect::<Vec<_>>();
+        assert_eq!(named("air-qualty")[0], "air-quality");
+        assert_eq!(named("Trees"), ["street-trees"]);
+        assert_eq!(named("zzz"), Vec::<&str>::new());
+    }
+}

@@ -1,0 +1,264 @@
+//! Verification and repair of a home: store, graph files, index, duplicates, vectors, and results of checked addresses.
+
+use super::{
+    AnalysisKind, Card, EngineError, IndexOptions, Indexer, Searcher, Updater, duplicates, index_folder, vectors_folder,
+};
+use lodeseek_catalog::{Dataset, DatasetId};
+use lodeseek_index::vectors::{self, Vectors};
+use lodeseek_index::{self as index, Index, IndexError};
+use lodeseek_quality::UrlChecks;
+use lodeseek_store::{
+    Access, Damage, DamagedPart, Entry, LoadOptions, LostDataset, Store, Verification, damaged_store, rebuild_store,
+    verify_home,
+};
+use oxsdatatypes::DateTime;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Report of a verification.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IntegrityReport {
+    /// The damage found; empty if the home is sound.
+    pub damage: Vec<Damage>,
+    /// Number of datasets whose content was read from the store.
+    pub datasets: usize,
+    /// Number of triples read.
+    pub triples: u64,
+    /// Number of index files compared with their checksums.
+    pub index_files: usize,
+    /// Number of datasets whose vectors were compared with their checksums, summed over models.
+    pub vectors: usize,
+}
+
+impl IntegrityReport {
+    /// Returns true if no damage was found.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.damage.is_empty()
+    }
+}
+
+/// Verifies everything in a home. `on_progress` gets the number of datasets read and of all datasets.
+///
+/// # Errors
+/// If there is no home, or another process writes it.
+pub fn verify(home: &Path, on_progress: &dyn Fn(usize, usize)) -> Result<IntegrityReport, EngineError> {
+    verify_files(home, verify_home(home, on_progress)?)
+}
+
+/// Verifies everything in the home of an open store.
+pub fn verify_open(store: &Store, on_progress: &dyn Fn(usize, usize)) -> Result<IntegrityReport, EngineError> {
+    verify_files(store.home(), store.verify(on_progress)?)
+}
+
+fn verify_files(home: &Path, verification: Verification) -> Result<IntegrityReport, EngineError> {
+    let Verification { damage, datasets, triples } = verification;
+    let mut report = IntegrityReport { damage, datasets, triples, ..IntegrityReport::default() };
+    verify_index(home, &mut report)?;
+    if let Err(error) = duplicates::check(home) {
+        let path = duplicates::path(home);
+        report.damage.push(Damage::new(DamagedPart::Duplicates, path, error.to_string()));
+    }
+    verify_vectors(home, &mut report)?;
+    if let Err(error) = UrlChecks::read(home) {
+        report.damage.push(Damage::new(DamagedPart::Quality, home.join("quality"), error.to_string()));
+    }
+    Ok(report)
+}
+
+fn verify_index(home: &Path, report: &mut IntegrityReport) -> Result<(), EngineError> {
+    let folder = index_folder(home);
+    if !folder.exists() {
+        return Ok(());
+    }
+    let damaged = match index::verify(&folder) {
+        Ok((damaged, files)) => {
+            report.index_files = files;
+            damaged
+        }
+        Err(IndexError::Missing(_)) => {
+            let problem = "meta.json is missing";
+            report.damage.push(Damage::new(DamagedPart::Index, folder, problem));
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let is_sound = damaged.is_empty();
+    for file in damaged {
+        report.damage.push(Damage::new(DamagedPart::Index, file.path, file.problem));
+    }
+    // Cards are read only if the files are sound: damaged ones are named already.
+    if is_sound && let Err(error) = read_cards(home) {
+        report.damage.push(Damage::new(DamagedPart::Index, folder, error.to_string()));
+    }
+    Ok(())
+}
+
+/// Reads the cards and texts of all datasets in the index.
+fn read_cards(home: &Path) -> Result<Vec<Card>, EngineError> {
+    let searcher = Searcher::open(home)?;
+    let mut cards = Vec::new();
+    for id in searcher.catalog().ids()? {
+        searcher.catalog().compact_document(&id)?;
+        cards.extend(searcher.catalog().card(&id)?);
+    }
+    Ok(cards)
+}
+
+fn verify_vectors(home: &Path, report: &mut IntegrityReport) -> Result<(), EngineError> {
+    for stored in vectors::list(&vectors_folder(home))? {
+        let snapshot = match &stored.description {
+            Ok(description) => Vectors::open(&stored.folder, &description.fingerprint).and_then(|one| one.snapshot()),
+            Err(problem) => {
+                report.damage.push(Damage::new(DamagedPart::Vectors, stored.folder.clone(), problem));
+                continue;
+            }
+        };
+        match snapshot {
+            Err(error) => report.damage.push(Damage::new(DamagedPart::Vectors, stored.folder, error.to_string())),
+            Ok(snapshot) => {
+                report.vectors += snapshot.len();
+                for id in snapshot.damaged() {
+                    let problem = "wrong checksum";
+                    let damage = Damage::new(DamagedPart::Vectors, stored.folder.clone(), problem);
+                    report.damage.push(damage.with_dataset(&id));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Report of a repair.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RepairReport {
+    /// The damage found before.
+    pub found: Vec<Damage>,
+    /// The damage that remains.
+    pub remaining: Vec<Damage>,
+    /// Datasets that must be loaded again, since a part of them is lost.
+    pub load_again: Vec<LostDataset>,
+    /// If true, commits are missing, and the index could not be used to complete them: all sources must be loaded again.
+    pub lost_commits: bool,
+    /// Number of datasets indexed again.
+    pub indexed: usize,
+    /// Folders whose vectors must be encoded again by `index` with the encoder.
+    pub encode_again: Vec<PathBuf>,
+    /// Folder of the damaged store, if it was replaced. It can be deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced_store: Option<PathBuf>,
+}
+
+/// Repairs a home: what can be derived is made again, the rest is listed in the report. `now` is recorded as the time of new
+/// snippets.
+///
+/// # Errors
+/// If another process uses the home, or a file cannot be written. An interrupted repair can be repeated.
+pub fn repair(
+    home: &Path,
+    now: Option<DateTime>,
+    on_progress: &dyn Fn(usize, usize),
+) -> Result<RepairReport, EngineError> {
+    let found = verify(home, on_progress)?.damage;
+    let mut report = RepairReport { found, ..RepairReport::default() };
+    let parts: BTreeSet<DamagedPart> = report.found.iter().map(|damage| damage.part).collect();
+    if parts.is_empty() || parts.contains(&DamagedPart::Settings) {
+        report.remaining.clone_from(&report.found);
+        return Ok(report);
+    }
+    let analysis = index::recorded_analysis(&index_folder(home));
+    let is_store = parts.iter().any(|part| part.is_store());
+    if is_store {
+        let recovered = recovered_entries(home);
+        report.lost_commits = parts.contains(&DamagedPart::Commit) && recovered.is_empty();
+        report.load_again = rebuild_store(home, &recovered)?;
+        report.replaced_store = damaged_store(home);
+    }
+    let store = Store::open(home, Access::Write, None)?;
+    restore_files(&store, &mut report)?;
+    if parts.contains(&DamagedPart::Loads) {
+        store.forget_loads()?;
+    }
+    if parts.contains(&DamagedPart::Quality) {
+        remove_folder(&home.join("quality"))?;
+    }
+    if parts.contains(&DamagedPart::Index) {
+        remove_folder(&index_folder(home))?;
+    }
+    let had_index = parts.contains(&DamagedPart::Index) || index_folder(home).exists();
+    if had_index && (is_store || parts.contains(&DamagedPart::Index)) {
+        report.indexed = index_again(&store, analysis, now)?;
+    } else if parts.contains(&DamagedPart::Duplicates) {
+        Updater::new(&store, LoadOptions::default(), IndexOptions::default()).find_duplicates()?;
+    }
+    drop(store);
+    repair_vectors(&mut report)?;
+    report.remaining = verify(home, on_progress)?.damage;
+    Ok(report)
+}
+
+/// Returns the descriptions and versions of the datasets in the index, or none if it cannot be read.
+fn recovered_entries(home: &Path) -> Vec<Entry> {
+    let cards = read_cards(home).unwrap_or_default();
+    let entry = |card: Card| {
+        let Card { metadata, distributions, remote, version, .. } = card;
+        Entry { dataset: Dataset { distributions, remote, ..Dataset::new(metadata) }, version, origin: None }
+    };
+    cards.into_iter().map(entry).collect()
+}
+
+/// Restores the graph files, counts and fingerprints of the damaged datasets.
+fn restore_files(store: &Store, report: &mut RepairReport) -> Result<(), EngineError> {
+    let is_file = |part| matches!(part, DamagedPart::GraphFile | DamagedPart::Counts | DamagedPart::Fingerprint);
+    let damaged = report.found.iter().filter(|damage| is_file(damage.part));
+    let ids: BTreeSet<DatasetId> = damaged.filter_map(|damage| damage.dataset.clone()).collect();
+    for id in ids {
+        let is_lost = report.load_again.iter().any(|lost| lost.id == id);
+        if !is_lost && store.ids()?.binary_search(&id).is_ok() {
+            report.load_again.extend(store.restore_files(&store.entry(&id)?)?);
+        }
+    }
+    Ok(())
+}
+
+fn index_again(store: &Store, analysis: Option<AnalysisKind>, now: Option<DateTime>) -> Result<usize, EngineError> {
+    let options = IndexOptions { rebuild: true, analysis, now, ..IndexOptions::default() };
+    Ok(Indexer::new(store, options).run(&|_| ())?.indexed)
+}
+
+/// Removes damaged vectors, so that the next encoding makes them again.
+fn repair_vectors(report: &mut RepairReport) -> Result<(), EngineError> {
+    let damaged = report.found.iter().filter(|damage| damage.part == DamagedPart::Vectors);
+    let folders: BTreeSet<PathBuf> = damaged.map(|damage| damage.path.clone()).collect();
+    for folder in folders {
+        vectors::remove_damaged(&folder)?;
+        report.encode_again.push(folder);
+    }
+    Ok(())
+}
+
+fn remove_folder(path: &Path) -> Result<(), EngineError> {
+    match fs::remove_dir_all(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(EngineError::Io { path: path.to_owned(), cause }),
+        _ => Ok(()),
+    }
+}
+
+/// Returns true if the index of a home cannot be used: it is damaged, or of another version.
+#[must_use]
+pub fn has_unusable_index(home: &Path) -> bool {
+    let folder = index_folder(home);
+    if index::verify(&folder).is_ok_and(|(damaged, _)| !damaged.is_empty()) {
+        return true;
+    }
+    let snapshot = Index::open(&folder).and_then(|index| index.snapshot());
+    matches!(
+        snapshot.map(|_| ()),
+        Err(IndexError::OtherVersion(_) | IndexError::OtherAnalysis(_) | IndexError::Damaged(_))
+    )
+}

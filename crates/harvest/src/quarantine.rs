@@ -1,0 +1,190 @@
+//! Content that ended the process while it was read.
+//!
+//! A page or file may need more memory than the process may use, or hit a defect that no error can report. The process then
+//! ends, and at its next start it would read the same content again. So each step is recorded in a file before it begins:
+//!
+//! ```text
+//! harvest/<name>/reading.json      the step that is running; a file left over means that the process ended within it
+//! harvest/<name>/quarantine.json   content that is not read again: its SHA-256, and where it comes from
+//! ```
+//!
+//! A step may be interrupted for other reasons, such as a power failure. Therefore it is repeated once. Datasets that were stored
+//! together are then stored one by one, so that only the one at fault is left out.
+
+use super::HarvestError;
+use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// Number of times that a step may end the process before its content is quarantined.
+const MAX_ATTEMPTS: u32 = 2;
+
+/// A step that is running, or during which the process ended.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Step {
+    /// Address of the page, or ids of the datasets.
+    what: String,
+    /// Hash of the content.
+    content: String,
+    /// Number of times that the step was begun without an end.
+    attempts: u32,
+    /// Ids of the datasets that are stored together.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    datasets: BTreeSet<String>,
+}
+
+/// The steps of one harvest, and the content that is not read.
+#[derive(Debug)]
+pub(super) struct Quarantine {
+    folder: PathBuf,
+    /// Step during which an earlier process ended.
+    interrupted: Step,
+    /// Hashes of the content, and where it comes from.
+    contents: BTreeMap<String, String>,
+}
+
+impl Quarantine {
+    /// Opens the records in the folder of a harvest.
+    pub(super) fn open(folder: &Path) -> Result<Self, HarvestError> {
+        Ok(Self {
+            folder: folder.to_owned(),
+            interrupted: read(&folder.join("reading.json"))?,
+            contents: read(&folder.join("quarantine.json"))?,
+        })
+    }
+
+    /// Returns true if the process ended while it stored a dataset, alone or with others.
+    pub(super) fn is_suspect(&self, dataset: &str) -> bool {
+        self.interrupted.datasets.contains(dataset)
+    }
+
+    /// Runs a step that reads content with a hash. Returns the reason if it is not read, or if it panicked.
+    pub(super) fn guard<T>(
+        &mut self,
+        what: &str,
+        content: &str,
+        datasets: BTreeSet<String>,
+        step: impl FnOnce() -> T,
+    ) -> Result<Result<T, String>, HarvestError> {
+        if let Some(reason) = self.begin(what, content, datasets)? {
+            return Ok(Err(reason));
+        }
+        let result = catch_unwind(AssertUnwindSafe(step));
+        self.end()?;
+        Ok(result.map_err(|panic| {
+            format!("{what}: an internal error while it was read ({}); please report it", panic_message(&*panic))
+        }))
+    }
+
+    /// Records the begin of a step. Returns the reason if the content is not to be read.
+    fn begin(&mut self, what: &str, content: &str, datasets: BTreeSet<String>) -> Result<Option<String>, HarvestError> {
+        let earlier = if self.interrupted.content == content { self.interrupted.attempts } else { 0 };
+        if earlier >= MAX_ATTEMPTS && !self.contents.contains_key(content) {
+            self.contents.insert(content.to_owned(), what.to_owned());
+            write(&self.folder.join("quarantine.json"), &self.contents)?;
+            self.end()?;
+        }
+        if self.contents.contains_key(content) {
+            let path = self.folder.join("quarantine.json");
+            return Ok(Some(format!(
+                "{what}: the process ended {MAX_ATTEMPTS} times while it read this content, which is skipped until it changes; \
+                 delete {} to read it again",
+                path.display()
+            )));
+        }
+        let step = Step { what: what.to_owned(), content: content.to_owned(), attempts: earlier + 1, datasets };
+        write(&self.folder.join("reading.json"), &step)?;
+        Ok(None)
+    }
+
+    fn end(&mut self) -> Result<(), HarvestError> {
+        let path = self.folder.join("reading.json");
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(HarvestError::io(&path)(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+/// Reads a record; the default if there is none, or if the process ended while it was written.
+fn read<R: Default + for<'de> Deserialize<'de>>(path: &Path) -> Result<R, HarvestError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(R::default()),
+        Err(error) => Err(HarvestError::io(path)(error)),
+    }
+}
+
+fn write(path: &Path, record: &impl Serialize) -> Result<(), HarvestError> {
+    let bytes = serde_json::to_vec(record).map_err(|error| HarvestError::io(path)(error.into()))?;
+    let temporary = path.with_extension("new");
+    fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path)).map_err(HarvestError::io(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Begins a step in a process that ends within it.
+    fn interrupt(folder: &Path, what: &str, content: &str) -> Option<String> {
+        Quarantine::open(folder)
+            .expect("opened")
+            .begin(what, content, BTreeSet::from([what.to_owned()]))
+            .expect("recorded")
+    }
+
+    fn run(folder: &Path, what: &str, content: &str) -> Result<u8, String> {
+        Quarantine::open(folder).expect("opened").guard(what, content, BTreeSet::new(), || 7).expect("recorded")
+    }
+
+    #[test]
+    fn content_that_ends_the_process_twice_is_not_read_a_third_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path();
+        assert_eq!(interrupt(folder, "page", "bad"), None);
+        assert_eq!(interrupt(folder, "page", "bad"), None);
+        let reason = run(folder, "page", "bad").expect_err("quarantined");
+        assert!(
+            reason.starts_with("page: the process ended 2 times") && reason.contains("quarantine.json"),
+            "{reason}"
+        );
+        assert_eq!(run(folder, "page", "changed"), Ok(7));
+        assert!(run(folder, "page", "bad").is_err(), "it stays quarantined");
+        fs::remove_file(folder.join("quarantine.json")).expect("removed");
+        assert_eq!(run(folder, "page", "bad"), Ok(7));
+    }
+
+    #[test]
+    fn an_interruption_by_chance_is_forgotten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path();
+        for _ in 0..5 {
+            assert_eq!(interrupt(folder, "page", "good"), None);
+            assert!(Quarantine::open(folder).expect("opened").is_suspect("page"));
+            assert_eq!(run(folder, "page", "good"), Ok(7));
+            assert!(!Quarantine::open(folder).expect("opened").is_suspect("page"));
+        }
+        fs::write(folder.join("reading.json"), "{\"what").expect("written");
+        assert_eq!(run(folder, "page", "good"), Ok(7), "cut off by a power failure");
+    }
+
+    #[test]
+    fn a_panic_is_a_reason_and_no_interruption() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for _ in 0..3 {
+            let mut quarantine = Quarantine::open(folder.path()).expect("opened");
+            let result = quarantine.guard("page", "bad", BTreeSet::new(), || panic!("too deep"));
+            let reason: Result<(), String> = result.expect("recorded");
+            assert!(reason.is_err_and(|reason| reason.contains("too deep")));
+        }
+    }
+}

@@ -1,0 +1,410 @@
+# Messages of the pages in German.
+
+## Frame of every page
+
+skip-to-content = Zum Inhalt springen
+nav-main = Hauptmenü
+nav-menu = Menü
+nav-datasets = Datensätze
+nav-similar = Ähnliches zu meinen Daten finden
+nav-explore = Entdecken
+nav-all-datasets = Alle Datensätze
+nav-query = Abfragen mit SPARQL
+nav-programs = Für Programme
+nav-api = API-Dokumentation
+nav-catalogue = Katalog (DCAT)
+nav-feed = Newsfeed (Atom)
+nav-endpoint = Beschreibung des SPARQL-Endpunkts
+nav-language = Sprache
+box-label = Datensätze mit Wörtern oder einem ganzen Satz suchen
+box-placeholder = Welche Daten brauchen Sie?
+box-search = Suchen
+box-suggestions = Vorgeschlagene Datensätze
+apply = Anwenden
+show = Anzeigen
+close = Schließen
+pages = Seiten
+page-number = Seite { $number }
+previous = Zurück
+previous-page = Vorherige Seite
+next = Weiter
+more = { $count ->
+    [one] { $number } weiterer
+   *[other] { $number } weitere
+}
+months = Januar, Februar, März, April, Mai, Juni, Juli, August, September, Oktober, November, Dezember
+date = { $day }. { $month } { $year }
+
+## Start page
+
+start-title = Datensätze nach Metadaten und Inhalt finden
+summary = Dieses Portal enthält { $holds }.
+summary-publishers = { $count ->
+    [one] von { $number } Herausgeber
+   *[other] von { $number } Herausgebern
+}
+summary-classes = { $count ->
+    [one] mit { $number } Klasse von Entitäten
+   *[other] mit { $number } Klassen von Entitäten
+}
+start-try = Zum Beispiel:
+start-all = { $count ->
+    [one] { $number } Datensatz
+   *[other] Alle { $number } Datensätze
+}
+start-newest = Neueste Datensätze
+browse = Stöbern
+
+## Results
+
+datasets = Datensätze
+datasets-count = { $count ->
+    [one] { $number } Datensatz
+   *[other] { $number } Datensätze
+}
+results = { $count ->
+    [one] { $number } Ergebnis
+   *[other] { $number } Ergebnisse
+}
+results-for = Ergebnisse für „{ $query }“
+feed-of-search = Diese Suche als Feed
+did-you-mean = Meinten Sie
+no-more-results = Keine weiteren Ergebnisse
+no-more-results-text = Die Liste endet vor dieser Seite.
+nothing-with-filters = Kein Datensatz passt zu diesen Filtern
+nothing-with-filters-text = Entfernen Sie einen Filter, um mehr zu sehen.
+search-without-filters = Ohne Filter suchen
+no-datasets = Noch keine Datensätze
+no-datasets-text = Datensätze erscheinen hier, sobald sie geladen und indexiert sind.
+nothing-found = Nichts gefunden zu „{ $query }“
+nothing-found-text = Versuchen Sie andere oder weniger Wörter. Sehr häufige Wörter wie „der“ werden nicht gesucht.
+sort = Sortieren nach
+sort-relevance = Relevanz
+sort-newest = Neueste
+sort-largest = Größte
+sort-title = Titel
+only-closest = Keine gute Übereinstimmung. Dies sind die nächstliegenden Ergebnisse.
+weak-matches = Schwache Treffer
+weak-matches-text = Diese Datensätze enthalten keines der Wörter und sind nur entfernt ähnlich.
+duplicates-counted = Die Zahlen zählen Duplikate mit, die nur einmal gezeigt werden.
+also-from = Auch bei
+introduced-by = Vorgestellt in
+why-fields = Gefunden in
+why-meaning = Ähnliche Bedeutung:
+field-title = Titel
+field-description = Beschreibung
+field-author = Autor
+field-tags = Schlagwörtern
+field-entity = Entitäten
+field-literal = Texten
+field-class = Klassen
+field-property = Eigenschaften
+preview = Vorschau
+preview-graph = Graph
+preview-graph-of = Einige Tripel von { $title } als Graph
+preview-more = Mehr Tripel
+preview-more-query = Mehr Tripel zur Anfrage
+preview-query = Tripel passend zu meiner Anfrage zeigen
+preview-stored = Die gespeicherten Vorschauen zeigen
+ranking = Rangfolge
+ranking-candidates = { $count ->
+    [one] { $number } Kandidat wurde nach Bedeutung verglichen.
+   *[other] { $number } Kandidaten wurden nach Bedeutung verglichen.
+}
+model-default-title = Wörter und Bedeutung
+model-default = Kandidaten nach Wörtern, verglichen nach Bedeutung
+model-tf-idf = Häufigkeit und Seltenheit eines Wortes
+model-bm25 = Häufigkeit und Seltenheit; lange Texte zählen weniger
+model-lmd = Wahrscheinlichkeit der Wörter im Text des Datensatzes
+model-fsdm = auch benachbarte Wörter zählen, Feld für Feld
+score = Bewertung { $score } ({ $models })
+
+## Filters
+
+filters = Filter
+filters-clear = Alle entfernen
+filter-add = Filter hinzufügen:
+filter-remove = Filter entfernen:
+filter-since = Ab { $year }
+filter-until = Bis { $year }
+less-frequent = { $count ->
+    [one] und { $number } selteneres
+   *[other] und { $number } seltenere
+}
+years = Jahr
+years-from = Von
+years-to = bis
+years-undated = { $count ->
+    [one] { $number } undatierter Datensatz ist enthalten.
+   *[other] { $number } undatierte Datensätze sind enthalten.
+}
+years-histogram = Datensätze nach Jahr, { $first } bis { $last }
+facet-task = Aufgaben
+facet-modality = Modalitäten
+facet-theme = Themen
+facet-class = Klassen
+facet-keyword = Schlagwörter
+facet-publisher = Herausgeber
+facet-creator = Autoren und Herausgeber
+facet-format = Formate
+facet-license = Lizenzen
+facet-language = Sprachen
+facet-vocabulary = Vokabulare
+facet-source = Portale
+filter-task = Aufgabe
+filter-modality = Modalität
+filter-theme = Thema
+filter-class = Klasse
+filter-keyword = Schlagwort
+filter-publisher = Herausgeber
+filter-creator = Autor oder Herausgeber
+filter-format = Format
+filter-license = Lizenz
+filter-language = Sprache
+filter-vocabulary = Vokabular
+filter-source = Portal
+
+## Page of a dataset
+
+on-this-page = Auf dieser Seite
+all-formats = Alle Formate
+go-to-source = Zur Quelle
+metadata-only = Dieses Portal hat nur die Beschreibung dieses Datensatzes. Die Daten sind bei der Quelle.
+other-languages = Beschreibung in anderen Sprachen
+also-called = Auch genannt
+editions = Ausgaben
+fact-creator = Autor
+fact-uses = Nutzungen
+fact-uses-count = { $count ->
+    [one] { $number } Arbeit, laut Katalog
+   *[other] { $number } Arbeiten, laut Katalog
+}
+fact-issued = Veröffentlicht
+fact-modified = Geändert
+fact-homepage = Startseite
+fact-source = Quelle
+fact-iri = IRI des Datensatzes
+fact-endpoint = SPARQL-Endpunkt
+open-image = Bild öffnen
+preview-method = Methode: { $method }
+preview-methods = Methode
+preview-budget = Anzahl der Tripel
+preview-none = Kein Tripel passt.
+preview-shown = { $shown } von { $all } Tripeln.
+preview-interrupted = Die Suche war nicht erschöpfend.
+preview-other-methods = Andere Methoden:
+content = Inhalt
+triples = { $count ->
+    [one] { $number } Tripel
+   *[other] { $number } Tripel
+}
+triples-sample = { $count ->
+    [one] Stichprobe von { $number } Tripel
+   *[other] Stichprobe von { $number } Tripeln
+}
+triples-sample-of = Stichprobe von { $held } aus { $all } Tripeln
+entities = { $count ->
+    [one] { $number } Entität
+   *[other] { $number } Entitäten
+}
+classes-count = { $count ->
+    [one] { $number } Klasse
+   *[other] { $number } Klassen
+}
+properties-count = { $count ->
+    [one] { $number } Eigenschaft
+   *[other] { $number } Eigenschaften
+}
+literals = { $count ->
+    [one] { $number } Literal
+   *[other] { $number } Literale
+}
+properties = Eigenschaften
+links-to = Links zu
+skipped-statements = { $count ->
+    [one] { $number } Aussage der Dateien war nicht lesbar und fehlt hier.
+   *[other] { $number } Aussagen der Dateien waren nicht lesbar und fehlen hier.
+}
+connections = Wie Klassen verbunden sind
+connections-of = Klassen und Links von { $title }
+connections-text = Kreise sind Klassen mit der Zahl ihrer Entitäten. Pfeile sind Eigenschaften zwischen ihnen; ihre Breite wächst mit der Zahl der Tripel.
+no-class = ohne Klasse
+not-shown = Nicht gezeigt:
+smaller-classes = { $count ->
+    [one] { $number } kleinere Klasse
+   *[other] { $number } kleinere Klassen
+}
+rarer-links = { $count ->
+    [one] { $number } seltenerer Link
+   *[other] { $number } seltenere Links
+}
+links = { $count ->
+    [one] { $number } Link
+   *[other] { $number } Links
+}
+link-from = Von
+link-property = Eigenschaft
+link-to = Zu
+link-triples = Tripel
+example-entities = Beispielentitäten
+one-of = { $class }, eine von { $number }
+all-triples = Alle Tripel
+query-with-sparql = Abfragen mit SPARQL
+similar-datasets = Ähnliche Datensätze
+all-similar = Alle ähnlichen Datensätze
+download-and-cite = Herunterladen und zitieren
+download-file = Datei
+download-files = Dateien
+download-content = Hier gespeicherter Inhalt
+download-description = Beschreibung
+cite = Zitieren
+metadata-quality = Qualität der Metadaten
+referenced-by = Verwiesen von
+entity-no-triples = Keine Tripel mit diesem Subjekt.
+
+## Similar datasets
+
+similarity = Ähnlichkeit
+score-details = Details der Bewertung
+similar-to = Ähnlich wie { $title }
+similar-none = Kein Datensatz ist ähnlich.
+similar-compared = { $count ->
+    [one] { $number } Datensatz wurde verglichen.
+   *[other] { $number } Datensätze wurden verglichen.
+}
+similar-without = Duplikate und andere Ausgaben stehen auf der Seite des Datensatzes.
+basis-vocabulary = Vokabular
+basis-links = Links
+basis-meaning = Bedeutung
+basis-words = Wörter
+shared-classes = { $count ->
+    [one] { $number } gemeinsame Klasse
+   *[other] { $number } gemeinsame Klassen
+}
+shared-properties = { $count ->
+    [one] { $number } gemeinsame Eigenschaft
+   *[other] { $number } gemeinsame Eigenschaften
+}
+shared-vocabularies = { $count ->
+    [one] { $number } gemeinsames Vokabular
+   *[other] { $number } gemeinsame Vokabulare
+}
+shared-links-to = { $count ->
+    [one] auf { $number } seiner Namensräume wird verwiesen
+   *[other] auf { $number } seiner Namensräume wird verwiesen
+}
+shared-links-from = { $count ->
+    [one] { $number } Namensraum, auf den er verweist
+   *[other] { $number } Namensräume, auf die er verweist
+}
+shared-entities = { $count ->
+    [one] { $number } Entität, auf die beide verweisen
+   *[other] { $number } Entitäten, auf die beide verweisen
+}
+shared-targets = { $count ->
+    [one] { $number } andere Quelle, auf die beide verweisen
+   *[other] { $number } andere Quellen, auf die beide verweisen
+}
+shared-meaning = nahe Bedeutung (Kosinus { $cosine }, { $model })
+shared-words = die Wörter { $words }
+like-text = Findet Datensätze, die dieselben Klassen und Eigenschaften nutzen, auf dieselben Entitäten verweisen oder Ähnliches bedeuten wie Ihr RDF.
+like-not-stored = Ihre Daten werden nicht gespeichert.
+like-triples = { $count ->
+    [one] { $number } Tripel wurde gelesen.
+   *[other] { $number } Tripel wurden gelesen.
+}
+like-problems = Einige Aussagen waren nicht lesbar
+like-another = Weitere Suche
+like-file = Eine RDF-Datei: hier ablegen oder auswählen
+like-formats = Turtle, TriG, N-Triples, N-Quads, N3, RDF/XML oder JSON-LD, auch mit gzip, bzip2, xz oder zstd komprimiert (kein zip); bis { $megabytes } MB.
+like-paste = Oder RDF einfügen
+like-dataset = Oder Kennung oder IRI eines Datensatzes eingeben
+like-find = Ähnliche Datensätze finden
+like-programs = Programme senden RDF im Rumpf und erhalten JSON:
+
+## SPARQL page
+
+sparql-text = Der Default-Graph enthält die Metadaten aller Datensätze. Der Inhalt jedes Datensatzes ist ein benannter Graph mit der IRI des Datensatzes.
+sparql-examples = Beispielabfragen
+sparql-query = SPARQL-Abfrage
+run = Ausführen
+sparql-answer-as = Ergebnis als
+sparql-table = Tabelle
+sparql-rows = { $count ->
+    [one] { $number } Zeile
+   *[other] { $number } Zeilen
+}
+sparql-truncated = Es gibt mehr Zeilen; der Endpunkt begrenzt ihre Zahl. Fügen Sie LIMIT oder ein engeres Muster hinzu.
+sparql-map = Karte des Ergebnisses
+sparql-search = Suche in einer Abfrage
+sparql-search-text = Ein Service-Muster findet Datensätze, verbindbar mit ihren Beschreibungen und Inhalten:
+sparql-unknown-prefix = Zeile { $line }: Das Präfix „{ $prefix }:“ ist nicht deklariert.
+sparql-add-line = Fügen Sie diese Zeile am Anfang ein:
+sparql-unexpected = Zeile { $line }, Spalte { $column }: „{ $found }“ ist hier nicht erlaubt.
+sparql-unexpected-end = Zeile { $line }: Die Abfrage endet zu früh.
+sparql-details = Was die Grammatik hier erlaubt
+
+## Quality
+
+quality-purpose = Diese Seite zeigt, welche kleinen Änderungen Datensätze leichter auffindbar und nutzbar machen.
+quality-datasets = { $count ->
+    [one] { $number } Datensatz wurde bewertet.
+   *[other] { $number } Datensätze wurden bewertet.
+}
+quality-mean = Mittlere Bewertung
+quality-improvements = Verbesserungen mit der größten Wirkung
+quality-improvement = Verbesserung
+quality-affected = Datensätze, die gewinnen
+quality-points = Punkte
+quality-not-scored = nicht Teil der Bewertung
+quality-dimensions = Erreichte Punkte je Dimension
+quality-ratings = Einstufungen
+quality-publishers = Nach Herausgeber
+quality-next = Bester nächster Schritt
+quality-no-publisher = Ohne Herausgeber
+quality-start-here = Datensätze, die am meisten gewinnen
+quality-method = Die Bewertung folgt:
+quality-unchecked = Nicht geprüfte Adressen kosten keine Punkte.
+quality-open-points = { $count ->
+    [one] { $number } Punkt betrifft nicht geprüfte Adressen und zählt nicht.
+   *[other] { $number } Punkte betreffen nicht geprüfte Adressen und zählen nicht.
+}
+quality-distribution = Bewertete Distribution:
+quality-violations = Zu korrigieren für DCAT-AP 3.0.1
+quality-recommended = Von DCAT-AP empfohlen
+quality-all = Alle Datensätze zusammen
+band-bad = ausbaufähig
+band-sufficient = ausreichend
+band-good = gut
+band-excellent = ausgezeichnet
+dimension-findability = Auffindbarkeit
+dimension-accessibility = Zugänglichkeit
+dimension-interoperability = Interoperabilität
+dimension-reusability = Nachnutzbarkeit
+dimension-contextuality = Kontext
+dimension-texts = Texte
+dimension-content = Inhalt
+outcome-met = erfüllt
+outcome-missed = kann ergänzt werden
+outcome-unknown = nicht geprüft
+
+## API documentation
+
+api-text = Alle Routen sind ohne Schlüssel lesbar, auch für Seiten anderer Herkunft. Für Programme, die Clients schreiben:
+api-parameter = Parameter
+api-required = erforderlich
+api-response = Antwort
+
+## Errors
+
+error-missing = Diese Seite gibt es nicht
+error-missing-advice = Die Adresse ist vielleicht falsch geschrieben, oder der Datensatz wurde entfernt.
+error-busy = Der Server ist ausgelastet
+error-busy-advice = Bitte versuchen Sie es in einigen Sekunden erneut.
+error-long = Diese Anfrage ist zu lang
+error-long-advice = Bitte kürzen Sie die Suche. Einige Wörter oder ein, zwei Sätze finden am meisten.
+error-internal = Etwas ist schiefgegangen
+error-internal-advice = Der Fehler wurde protokolliert. Bitte versuchen Sie es später erneut.
+error-request = Diese Anfrage kann nicht beantwortet werden
+error-request-advice = Bitte prüfen Sie die Adresse oder das Formular:
+error-start = Startseite

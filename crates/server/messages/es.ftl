@@ -1,0 +1,410 @@
+# Messages of the pages in Spanish.
+
+## Frame of every page
+
+skip-to-content = Ir al contenido
+nav-main = Menú principal
+nav-menu = Menú
+nav-datasets = Conjuntos de datos
+nav-similar = Buscar datos similares a los míos
+nav-explore = Explorar
+nav-all-datasets = Todos los conjuntos de datos
+nav-query = Consultar con SPARQL
+nav-programs = Para programas
+nav-api = Documentación de la API
+nav-catalogue = Catálogo (DCAT)
+nav-feed = Canal de novedades (Atom)
+nav-endpoint = Descripción del punto de acceso SPARQL
+nav-language = Idioma
+box-label = Buscar conjuntos de datos con palabras o una frase completa
+box-placeholder = ¿Qué datos necesita?
+box-search = Buscar
+box-suggestions = Conjuntos de datos sugeridos
+apply = Aplicar
+show = Mostrar
+close = Cerrar
+pages = Páginas
+page-number = Página { $number }
+previous = Anterior
+previous-page = Página anterior
+next = Siguiente
+more = { $count ->
+    [one] { $number } más
+   *[other] { $number } más
+}
+months = enero, febrero, marzo, abril, mayo, junio, julio, agosto, septiembre, octubre, noviembre, diciembre
+date = { $day } de { $month } de { $year }
+
+## Start page
+
+start-title = Encuentre conjuntos de datos por metadatos y contenido
+summary = Este portal contiene { $holds }.
+summary-publishers = { $count ->
+    [one] de { $number } editor
+   *[other] de { $number } editores
+}
+summary-classes = { $count ->
+    [one] con { $number } clase de entidades
+   *[other] con { $number } clases de entidades
+}
+start-try = Por ejemplo:
+start-all = { $count ->
+    [one] { $number } conjunto de datos
+   *[other] Los { $number } conjuntos de datos
+}
+start-newest = Conjuntos de datos más recientes
+browse = Explorar por temas
+
+## Results
+
+datasets = Conjuntos de datos
+datasets-count = { $count ->
+    [one] { $number } conjunto de datos
+   *[other] { $number } conjuntos de datos
+}
+results = { $count ->
+    [one] { $number } resultado
+   *[other] { $number } resultados
+}
+results-for = Resultados para «{ $query }»
+feed-of-search = Esta búsqueda como canal
+did-you-mean = ¿Quiso decir
+no-more-results = No hay más resultados
+no-more-results-text = La lista termina antes de esta página.
+nothing-with-filters = Ningún conjunto de datos cumple estos filtros
+nothing-with-filters-text = Quite un filtro para ver más.
+search-without-filters = Buscar sin filtros
+no-datasets = Todavía no hay conjuntos de datos
+no-datasets-text = Los conjuntos de datos aparecen aquí cuando se cargan e indexan.
+nothing-found = Sin resultados para «{ $query }»
+nothing-found-text = Pruebe con otras palabras, sinónimos o menos palabras. Las palabras muy comunes como «el» no se buscan.
+sort = Ordenar por
+sort-relevance = Relevancia
+sort-newest = Recientes
+sort-largest = Tamaño
+sort-title = Título
+only-closest = Sin coincidencias cercanas. Estos son los resultados más próximos.
+weak-matches = Coincidencias débiles
+weak-matches-text = Estos conjuntos de datos no contienen ninguna de las palabras y solo se parecen remotamente.
+duplicates-counted = Las cifras incluyen duplicados que se muestran una sola vez.
+also-from = También en
+introduced-by = Presentado en
+why-fields = Encontrado en
+why-meaning = Significado similar:
+field-title = título
+field-description = descripción
+field-author = autor
+field-tags = palabras clave
+field-entity = entidades
+field-literal = textos
+field-class = clases
+field-property = propiedades
+preview = Vista previa
+preview-graph = Grafo
+preview-graph-of = Algunas tripletas de { $title } como grafo
+preview-more = Más tripletas
+preview-more-query = Más tripletas para la consulta
+preview-query = Mostrar tripletas que coinciden con mi consulta
+preview-stored = Mostrar las vistas previas guardadas
+ranking = Clasificación
+ranking-candidates = { $count ->
+    [one] Se comparó { $number } candidato por significado.
+   *[other] Se compararon { $number } candidatos por significado.
+}
+model-default-title = Palabras y significado
+model-default = candidatos por palabras, comparados por significado
+model-tf-idf = frecuencia de una palabra y su rareza
+model-bm25 = frecuencia y rareza; los textos largos cuentan menos
+model-lmd = probabilidad de las palabras en el texto del conjunto
+model-fsdm = también cuentan las palabras vecinas, campo por campo
+score = Puntuación { $score } ({ $models })
+
+## Filters
+
+filters = Filtros
+filters-clear = Quitar todos
+filter-add = Añadir filtro:
+filter-remove = Quitar filtro:
+filter-since = Desde { $year }
+filter-until = Hasta { $year }
+less-frequent = { $count ->
+    [one] y { $number } menos frecuente
+   *[other] y { $number } menos frecuentes
+}
+years = Año
+years-from = Desde
+years-to = hasta
+years-undated = { $count ->
+    [one] Se incluye { $number } conjunto sin fecha.
+   *[other] Se incluyen { $number } conjuntos sin fecha.
+}
+years-histogram = Conjuntos de datos por año, de { $first } a { $last }
+facet-task = Tareas
+facet-modality = Modalidades
+facet-theme = Temas
+facet-class = Clases
+facet-keyword = Palabras clave
+facet-publisher = Editores
+facet-creator = Autores y editores
+facet-format = Formatos
+facet-license = Licencias
+facet-language = Idiomas
+facet-vocabulary = Vocabularios
+facet-source = Portales
+filter-task = Tarea
+filter-modality = Modalidad
+filter-theme = Tema
+filter-class = Clase
+filter-keyword = Palabra clave
+filter-publisher = Editor
+filter-creator = Autor o editor
+filter-format = Formato
+filter-license = Licencia
+filter-language = Idioma
+filter-vocabulary = Vocabulario
+filter-source = Portal
+
+## Page of a dataset
+
+on-this-page = En esta página
+all-formats = Todos los formatos
+go-to-source = Ir a la fuente
+metadata-only = Este portal solo tiene la descripción de este conjunto. Los datos están en la fuente.
+other-languages = Descripción en otros idiomas
+also-called = También llamado
+editions = Ediciones
+fact-creator = Autor
+fact-uses = Usos
+fact-uses-count = { $count ->
+    [one] { $number } trabajo, según el catálogo
+   *[other] { $number } trabajos, según el catálogo
+}
+fact-issued = Publicado
+fact-modified = Modificado
+fact-homepage = Página web
+fact-source = Fuente
+fact-iri = IRI del conjunto de datos
+fact-endpoint = Punto de acceso SPARQL
+open-image = Abrir imagen
+preview-method = Método: { $method }
+preview-methods = Método
+preview-budget = Número de tripletas
+preview-none = Ninguna tripleta coincide.
+preview-shown = { $shown } de { $all } tripletas.
+preview-interrupted = La búsqueda no fue exhaustiva.
+preview-other-methods = Otros métodos:
+content = Contenido
+triples = { $count ->
+    [one] { $number } tripleta
+   *[other] { $number } tripletas
+}
+triples-sample = { $count ->
+    [one] una muestra de { $number } tripleta
+   *[other] una muestra de { $number } tripletas
+}
+triples-sample-of = una muestra de { $held } de { $all } tripletas
+entities = { $count ->
+    [one] { $number } entidad
+   *[other] { $number } entidades
+}
+classes-count = { $count ->
+    [one] { $number } clase
+   *[other] { $number } clases
+}
+properties-count = { $count ->
+    [one] { $number } propiedad
+   *[other] { $number } propiedades
+}
+literals = { $count ->
+    [one] { $number } literal
+   *[other] { $number } literales
+}
+properties = Propiedades
+links-to = Enlaces a
+skipped-statements = { $count ->
+    [one] { $number } enunciado de sus archivos no se pudo leer y falta aquí.
+   *[other] { $number } enunciados de sus archivos no se pudieron leer y faltan aquí.
+}
+connections = Cómo se conectan las clases
+connections-of = Clases y enlaces de { $title }
+connections-text = Los círculos son clases con su número de entidades. Las flechas son propiedades entre ellas; su anchura crece con el número de tripletas.
+no-class = sin clase
+not-shown = No se muestra:
+smaller-classes = { $count ->
+    [one] { $number } clase menor
+   *[other] { $number } clases menores
+}
+rarer-links = { $count ->
+    [one] { $number } enlace menos frecuente
+   *[other] { $number } enlaces menos frecuentes
+}
+links = { $count ->
+    [one] { $number } enlace
+   *[other] { $number } enlaces
+}
+link-from = De
+link-property = Propiedad
+link-to = A
+link-triples = Tripletas
+example-entities = Entidades de ejemplo
+one-of = { $class }, una de { $number }
+all-triples = Todas las tripletas
+query-with-sparql = Consultar con SPARQL
+similar-datasets = Conjuntos de datos similares
+all-similar = Todos los conjuntos similares
+download-and-cite = Descargar y citar
+download-file = Archivo
+download-files = Archivos
+download-content = Contenido guardado aquí
+download-description = Descripción
+cite = Citar
+metadata-quality = Calidad de los metadatos
+referenced-by = Referenciado por
+entity-no-triples = No hay tripletas con este sujeto.
+
+## Similar datasets
+
+similarity = Similitud
+score-details = Detalles de la puntuación
+similar-to = Similares a { $title }
+similar-none = Ningún conjunto de datos es similar.
+similar-compared = { $count ->
+    [one] Se comparó { $number } conjunto de datos.
+   *[other] Se compararon { $number } conjuntos de datos.
+}
+similar-without = Los duplicados y otras ediciones figuran en la página del conjunto de datos.
+basis-vocabulary = vocabulario
+basis-links = enlaces
+basis-meaning = significado
+basis-words = palabras
+shared-classes = { $count ->
+    [one] { $number } clase en común
+   *[other] { $number } clases en común
+}
+shared-properties = { $count ->
+    [one] { $number } propiedad en común
+   *[other] { $number } propiedades en común
+}
+shared-vocabularies = { $count ->
+    [one] { $number } vocabulario en común
+   *[other] { $number } vocabularios en común
+}
+shared-links-to = { $count ->
+    [one] se enlaza a { $number } de sus espacios de nombres
+   *[other] se enlaza a { $number } de sus espacios de nombres
+}
+shared-links-from = { $count ->
+    [one] { $number } espacio de nombres al que enlaza
+   *[other] { $number } espacios de nombres a los que enlaza
+}
+shared-entities = { $count ->
+    [one] { $number } entidad a la que ambos enlazan
+   *[other] { $number } entidades a las que ambos enlazan
+}
+shared-targets = { $count ->
+    [one] { $number } otra fuente a la que ambos enlazan
+   *[other] { $number } otras fuentes a las que ambos enlazan
+}
+shared-meaning = significado próximo (coseno { $cosine }, { $model })
+shared-words = las palabras { $words }
+like-text = Encuentra conjuntos de datos que usan las mismas clases y propiedades, enlazan a las mismas entidades o tienen un significado similar a su RDF.
+like-not-stored = Sus datos no se guardan.
+like-triples = { $count ->
+    [one] Se leyó { $number } tripleta.
+   *[other] Se leyeron { $number } tripletas.
+}
+like-problems = Algunos enunciados no se pudieron leer
+like-another = Otra búsqueda
+like-file = Un archivo RDF: suéltelo aquí o elíjalo
+like-formats = Turtle, TriG, N-Triples, N-Quads, N3, RDF/XML o JSON-LD, también comprimido con gzip, bzip2, xz o zstd (no zip); hasta { $megabytes } MB.
+like-paste = O pegue RDF
+like-dataset = O escriba el identificador o IRI de un conjunto de datos
+like-find = Buscar conjuntos similares
+like-programs = Los programas envían RDF en el cuerpo y reciben JSON:
+
+## SPARQL page
+
+sparql-text = El grafo por defecto contiene los metadatos de todos los conjuntos de datos. El contenido de cada uno es un grafo con nombre con su IRI.
+sparql-examples = Consultas de ejemplo
+sparql-query = Consulta SPARQL
+run = Ejecutar
+sparql-answer-as = Resultado como
+sparql-table = Tabla
+sparql-rows = { $count ->
+    [one] { $number } fila
+   *[other] { $number } filas
+}
+sparql-truncated = Hay más filas; el punto de acceso limita su número. Añada LIMIT o un patrón más específico.
+sparql-map = Mapa del resultado
+sparql-search = Búsqueda dentro de una consulta
+sparql-search-text = Un patrón de servicio encuentra conjuntos de datos, que se combinan con sus descripciones y contenidos:
+sparql-unknown-prefix = Línea { $line }: el prefijo «{ $prefix }:» no está declarado.
+sparql-add-line = Añada esta línea al principio:
+sparql-unexpected = Línea { $line }, columna { $column }: «{ $found }» no está permitido aquí.
+sparql-unexpected-end = Línea { $line }: la consulta termina demasiado pronto.
+sparql-details = Lo que la gramática permite aquí
+
+## Quality
+
+quality-purpose = Esta página muestra qué pequeños cambios hacen que los datos sean más fáciles de encontrar y usar.
+quality-datasets = { $count ->
+    [one] Se evaluó { $number } conjunto de datos.
+   *[other] Se evaluaron { $number } conjuntos de datos.
+}
+quality-mean = Puntuación media
+quality-improvements = Mejoras con mayor efecto
+quality-improvement = Mejora
+quality-affected = Conjuntos que mejoran
+quality-points = Puntos
+quality-not-scored = fuera de la puntuación
+quality-dimensions = Puntos obtenidos por dimensión
+quality-ratings = Valoraciones
+quality-publishers = Por editor
+quality-next = Mejor siguiente paso
+quality-no-publisher = Sin editor
+quality-start-here = Conjuntos que más mejoran
+quality-method = La puntuación sigue:
+quality-unchecked = Las direcciones no comprobadas no restan puntos.
+quality-open-points = { $count ->
+    [one] { $number } punto corresponde a direcciones no comprobadas y no cuenta.
+   *[other] { $number } puntos corresponden a direcciones no comprobadas y no cuentan.
+}
+quality-distribution = Distribución evaluada:
+quality-violations = Por corregir según DCAT-AP 3.0.1
+quality-recommended = Recomendado por DCAT-AP
+quality-all = Todos los conjuntos de datos
+band-bad = mejorable
+band-sufficient = suficiente
+band-good = buena
+band-excellent = excelente
+dimension-findability = Facilidad de localización
+dimension-accessibility = Accesibilidad
+dimension-interoperability = Interoperabilidad
+dimension-reusability = Reutilización
+dimension-contextuality = Contexto
+dimension-texts = Textos
+dimension-content = Contenido
+outcome-met = cumplido
+outcome-missed = se puede añadir
+outcome-unknown = no comprobado
+
+## API documentation
+
+api-text = Todas las rutas se leen sin clave, también desde páginas de otros orígenes. Para programas que escriben clientes:
+api-parameter = Parámetro
+api-required = obligatorio
+api-response = Respuesta
+
+## Errors
+
+error-missing = Esta página no existe
+error-missing-advice = Puede que la dirección esté mal escrita o que el conjunto de datos se haya retirado.
+error-busy = El servidor está ocupado
+error-busy-advice = Vuelva a intentarlo en unos segundos.
+error-long = Esta petición es demasiado larga
+error-long-advice = Acorte la consulta. Bastan unas palabras o una o dos frases.
+error-internal = Algo ha fallado
+error-internal-advice = El error se ha registrado. Vuelva a intentarlo más tarde.
+error-request = Esta petición no se puede atender
+error-request-advice = Compruebe la dirección o el formulario:
+error-start = Página de inicio

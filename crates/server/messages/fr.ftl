@@ -1,0 +1,410 @@
+# Messages of the pages in French.
+
+## Frame of every page
+
+skip-to-content = Aller au contenu
+nav-main = Menu principal
+nav-menu = Menu
+nav-datasets = Jeux de données
+nav-similar = Trouver des données semblables aux miennes
+nav-explore = Explorer
+nav-all-datasets = Tous les jeux de données
+nav-query = Interroger avec SPARQL
+nav-programs = Pour les programmes
+nav-api = Documentation de l’API
+nav-catalogue = Catalogue (DCAT)
+nav-feed = Flux d’actualités (Atom)
+nav-endpoint = Description du point d’accès SPARQL
+nav-language = Langue
+box-label = Rechercher des jeux de données par mots ou par une phrase entière
+box-placeholder = De quelles données avez-vous besoin ?
+box-search = Rechercher
+box-suggestions = Jeux de données suggérés
+apply = Appliquer
+show = Afficher
+close = Fermer
+pages = Pages
+page-number = Page { $number }
+previous = Précédent
+previous-page = Page précédente
+next = Suivant
+more = { $count ->
+    [one] { $number } autre
+   *[other] { $number } autres
+}
+months = janvier, février, mars, avril, mai, juin, juillet, août, septembre, octobre, novembre, décembre
+date = { $day } { $month } { $year }
+
+## Start page
+
+start-title = Trouver des jeux de données par métadonnées et par contenu
+summary = Ce portail contient { $holds }.
+summary-publishers = { $count ->
+    [one] de { $number } éditeur
+   *[other] de { $number } éditeurs
+}
+summary-classes = { $count ->
+    [one] avec { $number } classe d’entités
+   *[other] avec { $number } classes d’entités
+}
+start-try = Par exemple :
+start-all = { $count ->
+    [one] { $number } jeu de données
+   *[other] Les { $number } jeux de données
+}
+start-newest = Jeux de données les plus récents
+browse = Parcourir
+
+## Results
+
+datasets = Jeux de données
+datasets-count = { $count ->
+    [one] { $number } jeu de données
+   *[other] { $number } jeux de données
+}
+results = { $count ->
+    [one] { $number } résultat
+   *[other] { $number } résultats
+}
+results-for = Résultats pour « { $query } »
+feed-of-search = Cette recherche comme flux
+did-you-mean = Vouliez-vous dire
+no-more-results = Plus de résultats
+no-more-results-text = La liste se termine avant cette page.
+nothing-with-filters = Aucun jeu de données ne correspond à ces filtres
+nothing-with-filters-text = Retirez un filtre pour en voir davantage.
+search-without-filters = Rechercher sans filtres
+no-datasets = Pas encore de jeux de données
+no-datasets-text = Les jeux de données apparaissent ici une fois chargés et indexés.
+nothing-found = Aucun résultat pour « { $query } »
+nothing-found-text = Essayez d’autres mots, des synonymes ou moins de mots. Les mots très courants comme « le » ne sont pas recherchés.
+sort = Trier par
+sort-relevance = Pertinence
+sort-newest = Récents
+sort-largest = Taille
+sort-title = Titre
+only-closest = Aucune correspondance proche. Voici les résultats les plus proches.
+weak-matches = Correspondances faibles
+weak-matches-text = Ces jeux de données ne contiennent aucun des mots et n’ont qu’un sens vaguement proche.
+duplicates-counted = Les nombres comprennent des doublons affichés une seule fois.
+also-from = Aussi chez
+introduced-by = Présenté dans
+why-fields = Trouvé dans
+why-meaning = Sens proche :
+field-title = titre
+field-description = description
+field-author = auteur
+field-tags = mots-clés
+field-entity = entités
+field-literal = textes
+field-class = classes
+field-property = propriétés
+preview = Aperçu
+preview-graph = Graphe
+preview-graph-of = Quelques triplets de { $title } sous forme de graphe
+preview-more = Plus de triplets
+preview-more-query = Plus de triplets pour la requête
+preview-query = Afficher les triplets correspondant à ma requête
+preview-stored = Afficher les aperçus enregistrés
+ranking = Classement
+ranking-candidates = { $count ->
+    [one] { $number } candidat a été comparé par le sens.
+   *[other] { $number } candidats ont été comparés par le sens.
+}
+model-default-title = Mots et sens
+model-default = candidats par mots, comparés par le sens
+model-tf-idf = fréquence d’un mot et rareté
+model-bm25 = fréquence et rareté ; les longs textes comptent moins
+model-lmd = probabilité des mots dans le texte du jeu de données
+model-fsdm = les mots voisins comptent aussi, champ par champ
+score = Score { $score } ({ $models })
+
+## Filters
+
+filters = Filtres
+filters-clear = Tout effacer
+filter-add = Ajouter le filtre :
+filter-remove = Retirer le filtre :
+filter-since = À partir de { $year }
+filter-until = Jusqu’en { $year }
+less-frequent = { $count ->
+    [one] et { $number } moins fréquent
+   *[other] et { $number } moins fréquents
+}
+years = Année
+years-from = De
+years-to = à
+years-undated = { $count ->
+    [one] { $number } jeu de données sans date est inclus.
+   *[other] { $number } jeux de données sans date sont inclus.
+}
+years-histogram = Jeux de données par année, de { $first } à { $last }
+facet-task = Tâches
+facet-modality = Modalités
+facet-theme = Thèmes
+facet-class = Classes
+facet-keyword = Mots-clés
+facet-publisher = Éditeurs
+facet-creator = Auteurs et éditeurs
+facet-format = Formats
+facet-license = Licences
+facet-language = Langues
+facet-vocabulary = Vocabulaires
+facet-source = Portails
+filter-task = Tâche
+filter-modality = Modalité
+filter-theme = Thème
+filter-class = Classe
+filter-keyword = Mot-clé
+filter-publisher = Éditeur
+filter-creator = Auteur ou éditeur
+filter-format = Format
+filter-license = Licence
+filter-language = Langue
+filter-vocabulary = Vocabulaire
+filter-source = Portail
+
+## Page of a dataset
+
+on-this-page = Sur cette page
+all-formats = Tous les formats
+go-to-source = Aller à la source
+metadata-only = Ce portail ne contient que la description de ce jeu de données. Les données sont à la source.
+other-languages = Description dans d’autres langues
+also-called = Aussi appelé
+editions = Éditions
+fact-creator = Auteur
+fact-uses = Utilisations
+fact-uses-count = { $count ->
+    [one] { $number } travail, selon le catalogue
+   *[other] { $number } travaux, selon le catalogue
+}
+fact-issued = Publié le
+fact-modified = Modifié le
+fact-homepage = Page d’accueil
+fact-source = Source
+fact-iri = IRI du jeu de données
+fact-endpoint = Point d’accès SPARQL
+open-image = Ouvrir l’image
+preview-method = Méthode : { $method }
+preview-methods = Méthode
+preview-budget = Nombre de triplets
+preview-none = Aucun triplet ne correspond.
+preview-shown = { $shown } triplets sur { $all }.
+preview-interrupted = La recherche n’était pas exhaustive.
+preview-other-methods = Autres méthodes :
+content = Contenu
+triples = { $count ->
+    [one] { $number } triplet
+   *[other] { $number } triplets
+}
+triples-sample = { $count ->
+    [one] un échantillon de { $number } triplet
+   *[other] un échantillon de { $number } triplets
+}
+triples-sample-of = un échantillon de { $held } triplets sur { $all }
+entities = { $count ->
+    [one] { $number } entité
+   *[other] { $number } entités
+}
+classes-count = { $count ->
+    [one] { $number } classe
+   *[other] { $number } classes
+}
+properties-count = { $count ->
+    [one] { $number } propriété
+   *[other] { $number } propriétés
+}
+literals = { $count ->
+    [one] { $number } littéral
+   *[other] { $number } littéraux
+}
+properties = Propriétés
+links-to = Liens vers
+skipped-statements = { $count ->
+    [one] { $number } énoncé de ses fichiers n’a pas pu être lu et manque ici.
+   *[other] { $number } énoncés de ses fichiers n’ont pas pu être lus et manquent ici.
+}
+connections = Comment les classes sont reliées
+connections-of = Classes et liens de { $title }
+connections-text = Les cercles sont des classes avec leur nombre d’entités. Les flèches sont des propriétés entre elles ; leur largeur croît avec le nombre de triplets.
+no-class = sans classe
+not-shown = Non affiché :
+smaller-classes = { $count ->
+    [one] { $number } classe plus petite
+   *[other] { $number } classes plus petites
+}
+rarer-links = { $count ->
+    [one] { $number } lien plus rare
+   *[other] { $number } liens plus rares
+}
+links = { $count ->
+    [one] { $number } lien
+   *[other] { $number } liens
+}
+link-from = De
+link-property = Propriété
+link-to = Vers
+link-triples = Triplets
+example-entities = Exemples d’entités
+one-of = { $class }, une sur { $number }
+all-triples = Tous les triplets
+query-with-sparql = Interroger avec SPARQL
+similar-datasets = Jeux de données semblables
+all-similar = Tous les jeux de données semblables
+download-and-cite = Télécharger et citer
+download-file = Fichier
+download-files = Fichiers
+download-content = Contenu conservé ici
+download-description = Description
+cite = Citer
+metadata-quality = Qualité des métadonnées
+referenced-by = Référencé par
+entity-no-triples = Aucun triplet avec ce sujet.
+
+## Similar datasets
+
+similarity = Similarité
+score-details = Détails du score
+similar-to = Semblables à { $title }
+similar-none = Aucun jeu de données n’est semblable.
+similar-compared = { $count ->
+    [one] { $number } jeu de données a été comparé.
+   *[other] { $number } jeux de données ont été comparés.
+}
+similar-without = Les doublons et autres éditions figurent sur la page du jeu de données.
+basis-vocabulary = vocabulaire
+basis-links = liens
+basis-meaning = sens
+basis-words = mots
+shared-classes = { $count ->
+    [one] { $number } classe en commun
+   *[other] { $number } classes en commun
+}
+shared-properties = { $count ->
+    [one] { $number } propriété en commun
+   *[other] { $number } propriétés en commun
+}
+shared-vocabularies = { $count ->
+    [one] { $number } vocabulaire en commun
+   *[other] { $number } vocabulaires en commun
+}
+shared-links-to = { $count ->
+    [one] { $number } de ses espaces de noms est lié
+   *[other] { $number } de ses espaces de noms sont liés
+}
+shared-links-from = { $count ->
+    [one] { $number } espace de noms vers lequel il renvoie
+   *[other] { $number } espaces de noms vers lesquels il renvoie
+}
+shared-entities = { $count ->
+    [one] { $number } entité vers laquelle les deux renvoient
+   *[other] { $number } entités vers lesquelles les deux renvoient
+}
+shared-targets = { $count ->
+    [one] { $number } autre source vers laquelle les deux renvoient
+   *[other] { $number } autres sources vers lesquelles les deux renvoient
+}
+shared-meaning = sens proche (cosinus { $cosine }, { $model })
+shared-words = les mots { $words }
+like-text = Trouve les jeux de données qui utilisent les mêmes classes et propriétés, renvoient aux mêmes entités ou ont un sens proche de votre RDF.
+like-not-stored = Vos données ne sont pas enregistrées.
+like-triples = { $count ->
+    [one] { $number } triplet a été lu.
+   *[other] { $number } triplets ont été lus.
+}
+like-problems = Certains énoncés n’ont pas pu être lus
+like-another = Autre recherche
+like-file = Un fichier RDF : déposez-le ici ou choisissez-le
+like-formats = Turtle, TriG, N-Triples, N-Quads, N3, RDF/XML ou JSON-LD, aussi compressé avec gzip, bzip2, xz ou zstd (pas zip) ; jusqu’à { $megabytes } Mo.
+like-paste = Ou collez du RDF
+like-dataset = Ou saisissez l’identifiant ou l’IRI d’un jeu de données
+like-find = Trouver des jeux de données semblables
+like-programs = Les programmes envoient du RDF dans le corps et reçoivent du JSON :
+
+## SPARQL page
+
+sparql-text = Le graphe par défaut contient les métadonnées de tous les jeux de données. Le contenu de chacun est un graphe nommé par son IRI.
+sparql-examples = Exemples de requêtes
+sparql-query = Requête SPARQL
+run = Exécuter
+sparql-answer-as = Résultat en
+sparql-table = Tableau
+sparql-rows = { $count ->
+    [one] { $number } ligne
+   *[other] { $number } lignes
+}
+sparql-truncated = Il y a d’autres lignes ; le point d’accès en limite le nombre. Ajoutez LIMIT ou un motif plus précis.
+sparql-map = Carte du résultat
+sparql-search = Recherche dans une requête
+sparql-search-text = Un motif de service trouve des jeux de données, à joindre à leurs descriptions et contenus :
+sparql-unknown-prefix = Ligne { $line } : le préfixe « { $prefix }: » n’est pas déclaré.
+sparql-add-line = Ajoutez cette ligne au début :
+sparql-unexpected = Ligne { $line }, colonne { $column } : « { $found } » n’est pas permis ici.
+sparql-unexpected-end = Ligne { $line } : la requête se termine trop tôt.
+sparql-details = Ce que la grammaire permet ici
+
+## Quality
+
+quality-purpose = Cette page montre quels petits changements rendent les jeux de données plus faciles à trouver et à utiliser.
+quality-datasets = { $count ->
+    [one] { $number } jeu de données a été évalué.
+   *[other] { $number } jeux de données ont été évalués.
+}
+quality-mean = Score moyen
+quality-improvements = Améliorations les plus efficaces
+quality-improvement = Amélioration
+quality-affected = Jeux de données concernés
+quality-points = Points
+quality-not-scored = hors du score
+quality-dimensions = Points obtenus par dimension
+quality-ratings = Évaluations
+quality-publishers = Par éditeur
+quality-next = Meilleure prochaine étape
+quality-no-publisher = Sans éditeur
+quality-start-here = Jeux de données qui y gagnent le plus
+quality-method = Le score suit :
+quality-unchecked = Les adresses non vérifiées ne coûtent pas de points.
+quality-open-points = { $count ->
+    [one] { $number } point concerne des adresses non vérifiées et ne compte pas.
+   *[other] { $number } points concernent des adresses non vérifiées et ne comptent pas.
+}
+quality-distribution = Distribution évaluée :
+quality-violations = À corriger pour DCAT-AP 3.0.1
+quality-recommended = Recommandé par DCAT-AP
+quality-all = Tous les jeux de données ensemble
+band-bad = à améliorer
+band-sufficient = suffisant
+band-good = bon
+band-excellent = excellent
+dimension-findability = Facilité à trouver
+dimension-accessibility = Accessibilité
+dimension-interoperability = Interopérabilité
+dimension-reusability = Réutilisabilité
+dimension-contextuality = Contexte
+dimension-texts = Textes
+dimension-content = Contenu
+outcome-met = satisfait
+outcome-missed = peut être ajouté
+outcome-unknown = non vérifié
+
+## API documentation
+
+api-text = Toutes les routes se lisent sans clé, aussi depuis des pages d’autres origines. Pour les programmes qui écrivent des clients :
+api-parameter = Paramètre
+api-required = requis
+api-response = Réponse
+
+## Errors
+
+error-missing = Cette page n’existe pas
+error-missing-advice = L’adresse est peut-être erronée, ou le jeu de données a été retiré.
+error-busy = Le serveur est occupé
+error-busy-advice = Veuillez réessayer dans quelques secondes.
+error-long = Cette requête est trop longue
+error-long-advice = Veuillez raccourcir la recherche. Quelques mots ou une ou deux phrases suffisent.
+error-internal = Une erreur s’est produite
+error-internal-advice = L’erreur a été enregistrée. Veuillez réessayer plus tard.
+error-request = Cette requête ne peut être traitée
+error-request-advice = Veuillez vérifier l’adresse ou le formulaire :
+error-start = Page d’accueil

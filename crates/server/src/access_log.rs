@@ -1,0 +1,111 @@
+//! Access log: one message for each request, when its response has been sent; and request ids.
+//!
+//! The query string is not logged: it contains the words that people search for.
+
+use crate::proxies::Proxies;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+use http_body::{Frame, SizeHint};
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+/// Header with the id of a request.
+pub(crate) const REQUEST_ID: &str = "x-request-id";
+/// Maximum number of characters of an id from a client or proxy.
+const MAX_ID: usize = 64;
+
+/// Removes an id that is too long or not plain text, so that a new one is made.
+pub(crate) async fn check_request_id(mut request: Request, next: Next) -> Response {
+    let is_plain = |id: &str| !id.is_empty() && id.len() <= MAX_ID && id.bytes().all(|byte| byte.is_ascii_graphic());
+    let id = request.headers().get(REQUEST_ID);
+    if id.is_some_and(|id| !id.to_str().is_ok_and(is_plain)) {
+        request.headers_mut().remove(REQUEST_ID);
+    }
+    next.run(request).await
+}
+
+/// Returns the id of a request, for logs.
+pub(crate) fn request_id(headers: &HeaderMap) -> &str {
+    headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default()
+}
+
+/// Logs a request at the end of its response.
+pub(crate) async fn log_access(proxies: Arc<Proxies>, request: Request, next: Next) -> Response {
+    let mut entry = Entry {
+        started: Instant::now(),
+        method: request.method().clone(),
+        path: request.uri().path().to_owned(),
+        client: proxies.client(request.headers(), request.extensions()),
+        id: request_id(request.headers()).to_owned(),
+        status: StatusCode::OK,
+        bytes: 0,
+    };
+    let response = next.run(request).await;
+    entry.status = response.status();
+    response.map(|body| Body::new(LoggedBody { body, entry }))
+}
+
+/// A request and its response.
+struct Entry {
+    started: Instant,
+    method: Method,
+    path: String,
+    client: Option<IpAddr>,
+    id: String,
+    status: StatusCode,
+    bytes: u64,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let client = self.client.map(|client| client.to_string()).unwrap_or_default();
+        tracing::info!(
+            method = %self.method,
+            path = self.path,
+            status = self.status.as_u16(),
+            bytes = self.bytes,
+            ms = self.started.elapsed().as_millis() as u64,
+            client,
+            id = self.id,
+            "request"
+        );
+    }
+}
+
+/// Body that counts its bytes. Its end, or that of the connection, logs the request.
+struct LoggedBody {
+    body: Body,
+    entry: Entry,
+}
+
+impl HttpBody for LoggedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &polled
+            && let Some(data) = frame.data_ref()
+        {
+            self.entry.bytes += data.len() as u64;
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,388 @@
+//! Changes of the collection: what a job does.
+//!
+//! Each change is all or nothing: it is visible after the commit of the index, and a failure restores the store.
+
+use super::Live;
+use super::harvest_schedule::index_pending;
+use super::jobs::{Jobs, Next, Progress};
+use lodeseek_catalog::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata};
+use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, Updater};
+use lodeseek_rdf::TripleGraph;
+use lodeseek_store::{
+    DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, Stamp, Store, StoreError,
+};
+use oxsdatatypes::DateTime;
+use serde_json::{Value, json};
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Quiet time after which derived data of the whole collection is updated: duplicates, vectors, statistics.
+const QUIET: Duration = Duration::from_secs(2);
+/// Time after which it is updated even if changes never pause.
+const MAX_DELAY: Duration = Duration::from_secs(60);
+/// Time after which replaced content is deleted. Requests that began earlier may still read it.
+const RETENTION: Duration = Duration::from_secs(60);
+/// Number of datasets of a catalogue that are loaded and indexed as one step.
+const STEP: usize = 200;
+/// Maximum number of problems in the result of a job.
+const MAX_PROBLEMS: usize = 20;
+
+/// A requested change.
+pub(crate) enum Change {
+    /// Adds or replaces one dataset.
+    Put(Box<DatasetUpload>),
+    /// Loads catalogues and dumps of this machine.
+    Load { sources: Vec<PathBuf>, id_prefix: String },
+    /// Removes datasets.
+    Remove(Vec<DatasetId>),
+    /// Indexes the datasets whose entries are missing or outdated, or all.
+    Index { rebuild: bool },
+}
+
+impl Change {
+    pub(crate) fn action(&self) -> &'static str {
+        match self {
+            Self::Put(_) => "put",
+            Self::Load { .. } => "load",
+            Self::Remove(_) => "remove",
+            Self::Index { .. } => "index",
+        }
+    }
+
+    /// Returns the ids of the datasets that the change names.
+    pub(crate) fn datasets(&self) -> Vec<String> {
+        match self {
+            Self::Put(upload) => vec![upload.id.to_string()],
+            Self::Remove(ids) => ids.iter().map(ToString::to_string).collect(),
+            Self::Load { .. } | Self::Index { .. } => Vec::new(),
+        }
+    }
+}
+
+/// An uploaded dataset: a description, files, or both.
+pub(crate) struct DatasetUpload {
+    pub(crate) id: DatasetId,
+    /// Description; `None` keeps the present one.
+    pub(crate) metadata: Option<Dataset>,
+    /// Files of the content; without any, the present content is kept.
+    pub(crate) dumps: Vec<UploadedFile>,
+    /// Folder of the files.
+    pub(crate) spool: Spool,
+}
+
+/// An uploaded file.
+pub(crate) struct UploadedFile {
+    /// Name, without folders.
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    pub(crate) media_type: Option<String>,
+}
+
+/// Folder of uploaded files. It is deleted with this value.
+pub(crate) struct Spool(PathBuf);
+
+impl Spool {
+    /// Creates an empty folder.
+    pub(crate) fn create(folder: PathBuf) -> std::io::Result<Self> {
+        fs::create_dir_all(&folder)?;
+        Ok(Self(folder))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.0) {
+            tracing::warn!(%error, path = %self.0.display(), "cannot delete uploaded files; the next start deletes them");
+        }
+    }
+}
+
+/// Outcome of a job.
+pub(crate) enum Outcome {
+    Done(Value),
+    Failed(String),
+    Cancelled,
+}
+
+/// Progress and cancellation of a running job.
+pub(crate) struct Control {
+    is_cancelled: Arc<AtomicBool>,
+    report: Box<dyn Fn(Progress) + Send + Sync>,
+}
+
+impl Control {
+    pub(crate) fn new(is_cancelled: Arc<AtomicBool>, report: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        Self { is_cancelled, report: Box::new(report) }
+    }
+
+    /// Ends the job here if its cancellation was requested.
+    fn check(&self) -> Result<(), Failure> {
+        if self.is_cancelled.load(Ordering::SeqCst) { Err(Failure::Cancelled) } else { Ok(()) }
+    }
+
+    fn report(&self, done: usize, total: usize) {
+        (self.report)(Progress { done, total });
+    }
+}
+
+/// Reason why a change was not made.
+enum Failure {
+    Cancelled,
+    Error(String),
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        tracing::error!(%error, "a change failed");
+        Self::Error(error.to_string())
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
+impl From<CatalogError> for Failure {
+    fn from(error: CatalogError) -> Self {
+        Self::Error(error.to_string())
+    }
+}
+
+/// Makes the changes of a queue until the server stops.
+pub(crate) fn make_changes(jobs: &Arc<Jobs>, live: &Live) {
+    index_pending(live);
+    let mut tasks = Upkeep::default();
+    loop {
+        match jobs.next(QUIET) {
+            Next::Stop => return,
+            Next::Idle => tasks.run(live),
+            Next::Job(id, change, is_cancelled) => {
+                let control = jobs.control(id, is_cancelled);
+                // A panic ends one job, not the queue.
+                let made = catch_unwind(AssertUnwindSafe(|| make(change, live, &control)));
+                let made =
+                    made.unwrap_or_else(|_| Err(Failure::Error("internal error; see the server's log".to_owned())));
+                tasks.note_change();
+                jobs.end(
+                    id,
+                    match made {
+                        Ok(result) => Outcome::Done(result),
+                        Err(Failure::Cancelled) => Outcome::Cancelled,
+                        Err(Failure::Error(error)) => Outcome::Failed(error),
+                    },
+                );
+                if tasks.are_overdue() {
+                    tasks.run(live);
+                }
+            }
+        }
+    }
+}
+
+fn make(change: Change, live: &Live, control: &Control) -> Result<Value, Failure> {
+    control.check()?;
+    let _change = live.lock_changes();
+    let result = match change {
+        Change::Put(upload) => put(*upload, live),
+        Change::Load { sources, id_prefix } => load(&sources, &id_prefix, live, control),
+        Change::Remove(ids) => remove(&ids, live),
+        Change::Index { rebuild } => index(rebuild, live, control),
+    };
+    // Earlier steps of a failed load are visible too.
+    live.searcher.refresh()?;
+    result
+}
+
+/// Returns an updater that stamps datasets with the current time.
+fn updater(live: &Live, incomplete: Incomplete) -> Updater<'_> {
+    let now = Some(DateTime::now());
+    let load = LoadOptions { stamp: Stamp { now, origin: None }, incomplete, ..LoadOptions::default() };
+    Updater::new(&live.store, load, IndexOptions { now, ..IndexOptions::default() })
+}
+
+fn put(upload: DatasetUpload, live: &Live) -> Result<Value, Failure> {
+    let DatasetUpload { id, metadata, dumps, spool } = upload;
+    let present = entry(&live.store, &id)?;
+    let is_new = present.is_none();
+    let has_dumps = !dumps.is_empty();
+    let dataset = described(id.clone(), metadata, dumps, present.as_ref());
+    let updater = updater(live, Incomplete::Rejected);
+    let report = match present.filter(|_| !has_dumps) {
+        Some(entry) => {
+            let content: TripleGraph = live.store.content(&entry)?;
+            updater.all_or_nothing(&[id], |updater| updater.run_graphs(vec![(dataset, content)]))?
+        }
+        None => {
+            let catalog = Catalog { folder: spool.path().to_owned(), datasets: vec![dataset], ..Catalog::default() };
+            updater.all_or_nothing(&[id], |updater| updater.run(catalog, &[]))?
+        }
+    };
+    drop(spool);
+    put_result(report, is_new)
+}
+
+/// Returns the entry of a dataset, or `None` if there is no such dataset.
+fn entry(store: &Store, id: &DatasetId) -> Result<Option<Entry>, Failure> {
+    match store.entry(id) {
+        Ok(entry) => Ok(Some(entry)),
+        Err(StoreError::NoDataset(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Combines an uploaded description and files with the present description.
+fn described(id: DatasetId, metadata: Option<Dataset>, dumps: Vec<UploadedFile>, present: Option<&Entry>) -> Dataset {
+    let has_metadata = metadata.is_some();
+    let mut dataset = metadata
+        .or_else(|| present.map(|entry| entry.dataset.clone()))
+        .unwrap_or_else(|| Dataset::new(Metadata::new(id.clone())));
+    dataset.metadata.id = id;
+    if dumps.is_empty() {
+        // The content is kept, and so is the list of its files, unless a new one is given.
+        if let Some(entry) = present.filter(|_| dataset.distributions.is_empty()) {
+            dataset.distributions.clone_from(&entry.dataset.distributions);
+        }
+        return dataset;
+    }
+    if !has_metadata {
+        dataset.distributions.retain(|distribution| matches!(distribution.location, Location::Remote(_)));
+    }
+    for UploadedFile { name, path, media_type } in dumps {
+        let is_named = |distribution: &&mut Distribution| file_name(distribution.location.as_str()) == name;
+        let place = dataset.distributions.iter_mut().find(is_named);
+        match place {
+            Some(distribution) => distribution.copy = Some(LocalCopy::File(path)),
+            None => dataset.distributions.push(Distribution {
+                media_type,
+                copy: Some(LocalCopy::File(path)),
+                ..Distribution::new(Location::File(name))
+            }),
+        }
+    }
+    dataset
+}
+
+fn file_name(location: &str) -> &str {
+    location.rsplit('/').next().unwrap_or(location)
+}
+
+fn put_result(report: UpdateReport, is_new: bool) -> Result<Value, Failure> {
+    let Some(dataset) = report.load.datasets.into_iter().next() else {
+        return Err(Failure::Error("the upload contains no dataset".to_owned()));
+    };
+    let problems = problems(&dataset);
+    if dataset.outcome == DatasetOutcome::Kept {
+        let reason = problems.first().map_or("a file cannot be read", String::as_str);
+        return Err(Failure::Error(format!("nothing was changed: {reason}")));
+    }
+    let outcome = dataset.outcome;
+    Ok(json!({
+        "dataset": dataset.id, "created": is_new, "outcome": outcome, "triples": dataset.triples,
+        "skippedStatements": dataset.skipped, "problems": problems,
+    }))
+}
+
+/// Returns the first problems with the files of a dataset.
+fn problems(dataset: &DatasetReport) -> Vec<String> {
+    let lines =
+        dataset.files.iter().flat_map(|file| file.problems.iter().map(|problem| format!("{}: {problem}", file.file)));
+    lines.take(MAX_PROBLEMS).collect()
+}
+
+/// Loads sources step by step. A cancellation keeps the steps that are done.
+fn load(sources: &[PathBuf], id_prefix: &str, live: &Live, control: &Control) -> Result<Value, Failure> {
+    let catalogs = Catalog::read_all(sources, id_prefix)?;
+    let total = catalogs.iter().map(|catalog| catalog.datasets.len()).sum();
+    let updater = updater(live, Incomplete::Stored);
+    let mut whole = LoadReport::default();
+    for catalog in catalogs {
+        whole.catalog_problems.extend(catalog.problems);
+        let mut datasets = catalog.datasets.into_iter().peekable();
+        while datasets.peek().is_some() {
+            control.check()?;
+            control.report(whole.datasets.len(), total);
+            let step: Vec<Dataset> = datasets.by_ref().take(STEP).collect();
+            let ids: Vec<DatasetId> = step.iter().map(|dataset| dataset.metadata.id.clone()).collect();
+            let part = Catalog { folder: catalog.folder.clone(), datasets: step, ..Catalog::default() };
+            let report = updater.all_or_nothing(&ids, |updater| updater.run(part, &[]))?;
+            live.searcher.refresh()?;
+            whole.datasets.extend(report.load.datasets);
+        }
+    }
+    control.report(total, total);
+    serde_json::to_value(&whole).map_err(|error| Failure::Error(error.to_string()))
+}
+
+fn remove(ids: &[DatasetId], live: &Live) -> Result<Value, Failure> {
+    let present = live.store.ids()?;
+    if let Some(missing) = ids.iter().find(|id| present.binary_search(id).is_err()) {
+        return Err(Failure::Error(format!("nothing was removed: there is no dataset {missing}")));
+    }
+    updater(live, Incomplete::Stored).all_or_nothing(ids, |updater| updater.remove(ids))?;
+    Ok(json!({ "removed": ids.len() }))
+}
+
+fn index(rebuild: bool, live: &Live, control: &Control) -> Result<Value, Failure> {
+    if !rebuild {
+        let indexed = updater(live, Incomplete::Stored).catch_up(&live.searcher)?;
+        return Ok(json!({ "indexed": indexed }));
+    }
+    let options = IndexOptions { rebuild, now: Some(DateTime::now()), ..IndexOptions::default() };
+    let show = |progress: lodeseek_engine::IndexProgress| control.report(progress.datasets, progress.total);
+    let report = Indexer::new(&live.store, options).run(&show)?;
+    Ok(json!({ "indexed": report.indexed, "removed": report.removed }))
+}
+
+/// Updates of derived data of the whole collection, which follow changes with a delay.
+#[derive(Default)]
+struct Upkeep {
+    /// Time of the first change since the last update.
+    changed: Option<Instant>,
+    /// Time of the last change since replaced content was deleted.
+    replaced: Option<Instant>,
+}
+
+impl Upkeep {
+    fn note_change(&mut self) {
+        let now = Instant::now();
+        self.changed.get_or_insert(now);
+        self.replaced = Some(now);
+    }
+
+    fn are_overdue(&self) -> bool {
+        self.changed.is_some_and(|since| since.elapsed() >= MAX_DELAY)
+    }
+
+    fn run(&mut self, live: &Live) {
+        if self.changed.take().is_some()
+            && let Err(error) = update_derived(live)
+        {
+            tracing::warn!(%error, "cannot update duplicates, vectors and statistics; the next change tries again");
+        }
+        if self.replaced.is_some_and(|last| last.elapsed() >= RETENTION) {
+            self.replaced = None;
+            let _change = live.lock_changes();
+            if let Err(error) = updater(live, Incomplete::Stored).clear_replaced() {
+                tracing::warn!(%error, "cannot delete replaced content; the next change tries again");
+            }
+        }
+    }
+}
+
+fn update_derived(live: &Live) -> Result<(), EngineError> {
+    let _change = live.lock_changes();
+    updater(live, Incomplete::Stored).find_duplicates()?;
+    live.searcher.encode()?;
+    live.queries.prepare_statistics()?;
+    Ok(())
+}

@@ -1,0 +1,362 @@
+//! Queue of changes: one at a time, in the order of their requests, beside running searches.
+
+use super::audit::{AuditEntry, AuditLog};
+use super::changes::{Change, Control, Outcome};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+use tokio::sync::watch;
+
+/// Maximum number of waiting jobs. Further changes are rejected with status 503.
+const MAX_WAITING: usize = 1000;
+/// Maximum number of ended jobs in memory. The audit log contains all.
+const MAX_ENDED: usize = 1000;
+
+/// State of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum JobState {
+    Queued,
+    Running,
+    Done,
+    Failed,
+    Cancelled,
+}
+
+impl JobState {
+    pub(crate) fn has_ended(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Cancelled)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// Progress of a running job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub(crate) struct Progress {
+    /// Datasets done.
+    pub(crate) done: usize,
+    /// Datasets of the change.
+    pub(crate) total: usize,
+}
+
+/// A change that was requested.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Job {
+    pub(crate) id: u64,
+    pub(crate) action: &'static str,
+    pub(crate) datasets: Vec<String>,
+    pub(crate) state: JobState,
+    pub(crate) progress: Progress,
+    /// Name of the token, or `local`.
+    pub(crate) by: String,
+    /// Times in seconds since 1970.
+    pub(crate) requested: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) started: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ended: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) result: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+/// Error: a change is not accepted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    Full,
+    Stopping,
+}
+
+/// Outcome of a request to cancel a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cancelled {
+    /// The job had not begun, and never will.
+    Removed,
+    /// The job ends after its current step.
+    Requested,
+    /// The job had ended.
+    TooLate,
+    /// There is no such job.
+    Unknown,
+}
+
+#[derive(Default)]
+struct Inner {
+    last: u64,
+    waiting: VecDeque<(u64, Change)>,
+    jobs: BTreeMap<u64, Job>,
+    running: Option<(u64, Arc<AtomicBool>)>,
+    is_stopping: bool,
+}
+
+/// The queue.
+pub(crate) struct Jobs {
+    inner: Mutex<Inner>,
+    wake: Condvar,
+    /// Number of ended jobs.
+    ended: watch::Sender<u64>,
+    pub(crate) audit: AuditLog,
+}
+
+/// Next work of the thread that makes the changes.
+pub(crate) enum Next {
+    Job(u64, Change, Arc<AtomicBool>),
+    /// Nothing was requested for a while.
+    Idle,
+    Stop,
+}
+
+impl Jobs {
+    pub(crate) fn new(home: &Path) -> Self {
+        Self { inner: Mutex::default(), wake: Condvar::new(), ended: watch::Sender::new(0), audit: AuditLog::new(home) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a change to the queue.
+    pub(crate) fn add(&self, change: Change, by: &str) -> Result<Job, Refusal> {
+        let mut inner = self.lock();
+        if inner.is_stopping {
+            return Err(Refusal::Stopping);
+        }
+        if inner.waiting.len() >= MAX_WAITING {
+            return Err(Refusal::Full);
+        }
+        inner.last += 1;
+        let job = Job {
+            id: inner.last,
+            action: change.action(),
+            datasets: change.datasets(),
+            state: JobState::Queued,
+            progress: Progress::default(),
+            by: by.to_owned(),
+            requested: now(),
+            started: None,
+            ended: None,
+            result: None,
+            error: None,
+        };
+        inner.jobs.insert(job.id, job.clone());
+        inner.waiting.push_back((job.id, change));
+        forget_old(&mut inner.jobs);
+        self.wake.notify_all();
+        Ok(job)
+    }
+
+    /// Returns the next job when there is one, or [`Next::Idle`] after a time without.
+    pub(crate) fn next(&self, patience: Duration) -> Next {
+        let inner = self.lock();
+        let is_quiet = |inner: &mut Inner| inner.waiting.is_empty() && !inner.is_stopping;
+        let waited = self.wake.wait_timeout_while(inner, patience, is_quiet);
+        let (mut inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if inner.is_stopping {
+            return Next::Stop;
+        }
+        let Some((id, change)) = inner.waiting.pop_front() else { return Next::Idle };
+        let is_cancelled = Arc::new(AtomicBool::new(false));
+        inner.running = Some((id, Arc::clone(&is_cancelled)));
+        if let Some(job) = inner.jobs.get_mut(&id) {
+            job.state = JobState::Running;
+            job.started = Some(now());
+        }
+        Next::Job(id, change, is_cancelled)
+    }
+
+    /// Returns the control of a running job.
+    pub(crate) fn control(self: &Arc<Self>, id: u64, is_cancelled: Arc<AtomicBool>) -> Control {
+        let jobs = Arc::clone(self);
+        Control::new(is_cancelled, move |progress| {
+            if let Some(job) = jobs.lock().jobs.get_mut(&id) {
+                job.progress = progress;
+            }
+        })
+    }
+
+    /// Ends a running job and logs it.
+    pub(crate) fn end(&self, id: u64, outcome: Outcome) {
+        let mut inner = self.lock();
+        inner.running = None;
+        if let Some(job) = inner.jobs.get_mut(&id) {
+            match outcome {
+                Outcome::Done(result) => (job.state, job.result) = (JobState::Done, Some(result)),
+                Outcome::Failed(error) => (job.state, job.error) = (JobState::Failed, Some(error)),
+                Outcome::Cancelled => job.state = JobState::Cancelled,
+            }
+            self.log_end(job);
+        }
+        drop(inner);
+        self.ended.send_modify(|count| *count += 1);
+    }
+
+    fn log_end(&self, job: &mut Job) {
+        let time = now();
+        job.ended = Some(time);
+        let Job { id, by, datasets, action, .. } = &*job;
+        let (id, action, outcome, detail) = (*id, *action, job.state.name(), job.error.as_deref());
+        tracing::info!(job = id, by, action, outcome, detail, datasets = datasets.len(), "a change ended");
+        let entry = AuditEntry { time, job: id, by, action, datasets, outcome, detail };
+        if let Err(error) = self.audit.append(&entry) {
+            tracing::error!(%error, job = id, "cannot write the audit log");
+        }
+    }
+
+    /// Cancels a job: at once if it has not begun, else after its current step.
+    pub(crate) fn cancel(&self, id: u64) -> Cancelled {
+        let mut inner = self.lock();
+        let Some(state) = inner.jobs.get(&id).map(|job| job.state) else { return Cancelled::Unknown };
+        if state.has_ended() {
+            return Cancelled::TooLate;
+        }
+        if let Some((running, is_cancelled)) = &inner.running
+            && *running == id
+        {
+            is_cancelled.store(true, Ordering::SeqCst);
+            return Cancelled::Requested;
+        }
+        inner.waiting.retain(|(waiting, _)| *waiting != id);
+        if let Some(job) = inner.jobs.get_mut(&id) {
+            job.state = JobState::Cancelled;
+            self.log_end(job);
+        }
+        drop(inner);
+        self.ended.send_modify(|count| *count += 1);
+        Cancelled::Removed
+    }
+
+    /// Cancels all jobs that have not begun, and accepts no more. The running job ends.
+    pub(crate) fn stop(&self) {
+        let waiting: Vec<u64> = {
+            let mut inner = self.lock();
+            inner.is_stopping = true;
+            if let Some((_, is_cancelled)) = &inner.running {
+                is_cancelled.store(true, Ordering::SeqCst);
+            }
+            inner.waiting.iter().map(|(id, _)| *id).collect()
+        };
+        for id in waiting {
+            self.cancel(id);
+        }
+        self.wake.notify_all();
+    }
+
+    pub(crate) fn get(&self, id: u64) -> Option<Job> {
+        self.lock().jobs.get(&id).cloned()
+    }
+
+    /// Returns all jobs in memory, the latest first.
+    pub(crate) fn list(&self) -> Vec<Job> {
+        self.lock().jobs.values().rev().cloned().collect()
+    }
+
+    /// Waits until a job has ended, for at most a time. Returns its state then.
+    pub(crate) async fn wait(&self, id: u64, time: Duration) -> Option<Job> {
+        let mut ended = self.ended.subscribe();
+        let until = tokio::time::Instant::now() + time;
+        loop {
+            let job = self.get(id)?;
+            if job.state.has_ended() {
+                return Some(job);
+            }
+            match tokio::time::timeout_at(until, ended.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) | Err(_) => return self.get(id),
+            }
+        }
+    }
+}
+
+/// Removes the oldest ended jobs beyond the limit.
+fn forget_old(jobs: &mut BTreeMap<u64, Job>) {
+    while jobs.len() > MAX_ENDED + MAX_WAITING + 1 {
+        let Some(oldest) = jobs.iter().find(|(_, job)| job.state.has_ended()).map(|(id, _)| *id) else { return };
+        jobs.remove(&oldest);
+    }
+}
+
+/// Returns the current time in seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::DatasetId;
+    use serde_json::json;
+
+    fn removal(id: &str) -> Change {
+        Change::Remove(vec![DatasetId::new(id).expect("an id")])
+    }
+
+    fn next(jobs: &Jobs) -> Option<(u64, Arc<AtomicBool>)> {
+        match jobs.next(Duration::from_millis(1)) {
+            Next::Job(id, _, is_cancelled) => Some((id, is_cancelled)),
+            Next::Idle | Next::Stop => None,
+        }
+    }
+
+    #[test]
+    fn jobs_run_in_order_and_end_in_the_audit_log() {
+        let home = tempfile::tempdir().expect("a folder");
+        let jobs = Arc::new(Jobs::new(home.path()));
+        let ids: Vec<u64> = ["a", "b", "c"].map(|id| jobs.add(removal(id), "ci").expect("added").id).to_vec();
+        assert_eq!(ids, [1, 2, 3]);
+        assert_eq!(jobs.cancel(2), Cancelled::Removed);
+        let (first, _) = next(&jobs).expect("a job");
+        assert_eq!((first, jobs.get(1).expect("a job").state), (1, JobState::Running));
+        jobs.end(1, Outcome::Done(json!({"removed": 1})));
+        let (third, is_cancelled) = next(&jobs).expect("a job");
+        assert_eq!((third, jobs.cancel(3)), (3, Cancelled::Requested));
+        assert!(is_cancelled.load(Ordering::SeqCst));
+        jobs.end(3, Outcome::Cancelled);
+        assert!(next(&jobs).is_none());
+        assert_eq!((jobs.cancel(1), jobs.cancel(9)), (Cancelled::TooLate, Cancelled::Unknown));
+        let states: Vec<&str> = jobs.list().iter().map(|job| job.state.name()).collect();
+        assert_eq!(states, ["cancelled", "cancelled", "done"]);
+        let audit = jobs.audit.last(10).expect("read");
+        let outcomes: Vec<String> = audit
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+            .map(|entry| format!("{} {}", entry["datasets"][0].as_str().unwrap_or_default(), entry["outcome"]))
+            .collect();
+        assert_eq!(outcomes, ["b \"cancelled\"", "a \"done\"", "c \"cancelled\""]);
+    }
+
+    #[test]
+    fn a_stop_cancels_what_has_not_begun() {
+        let home = tempfile::tempdir().expect("a folder");
+        let jobs = Jobs::new(home.path());
+        jobs.add(removal("a"), "ci").expect("added");
+        jobs.stop();
+        assert_eq!(jobs.get(1).expect("a job").state, JobState::Cancelled);
+        assert!(matches!(jobs.next(Duration::from_secs(60)), Next::Stop));
+        assert_eq!(jobs.add(removal("b"), "ci").map(|job| job.id), Err(Refusal::Stopping));
+    }
+
+    #[test]
+    fn a_full_queue_refuses() {
+        let home = tempfile::tempdir().expect("a folder");
+        let jobs = Jobs::new(home.path());
+        for _ in 0..MAX_WAITING {
+            jobs.add(removal("a"), "ci").expect("added");
+        }
+        assert_eq!(jobs.add(removal("a"), "ci").map(|job| job.id), Err(Refusal::Full));
+    }
+}

@@ -1,0 +1,731 @@
+//! `/api/admin`: changes of the collection while it is served, for clients with a token and for the local socket.
+//!
+//! A change is queued as a job and made beside running searches. Without the header `Prefer: wait=SECONDS` the response is
+//! 202 with the job; with it the response waits for the end of the job. Other origins may not read these routes, and no
+//! cookie authorizes a request.
+
+use super::changes::{Change, DatasetUpload, Spool, UploadedFile, make_changes};
+use super::jobs::{Cancelled, Job, JobState, Jobs, Refusal};
+use super::tokens::{Scope, Tokens};
+use super::{Live, StopSignal};
+use crate::AppState;
+use crate::connections::TrustedBody;
+use crate::documentation::{BadRequest, Id, JsonError, NotFound};
+use crate::error::ApiError;
+use axum::body::{Body, HttpBody};
+use axum::extract::multipart::Field;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Multipart, Path, Query, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::map_response;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post, put};
+use axum::{Json, Router};
+use lodeseek_catalog::{Catalog, Dataset, DatasetId, Dialect};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use utoipa::{IntoParams, OpenApi};
+
+/// Maximum size of an upload in bytes: 4 GiB.
+const MAX_UPLOAD_BYTES: usize = 4 << 30;
+/// Maximum size of an uploaded description in bytes: 16 MiB.
+const MAX_METADATA_BYTES: u64 = 16 << 20;
+/// Maximum number of files of an upload.
+const MAX_FILES: usize = 100;
+/// Maximum time that a response waits for a job, in seconds.
+const MAX_WAIT: u64 = 600;
+/// Maximum number of datasets of one removal.
+const MAX_REMOVED: usize = 10_000;
+/// Maximum number of entries of the audit log in a response.
+const MAX_AUDIT: usize = 1000;
+/// Name of the folder of uploads in the home.
+const SPOOL: &str = "uploads";
+
+/// Tokens, jobs and uploads of the administration.
+pub(crate) struct Management {
+    tokens: Tokens,
+    jobs: Arc<Jobs>,
+    spool: PathBuf,
+    uploads: AtomicU64,
+}
+
+impl Management {
+    /// Creates the administration of a home, and deletes uploads that a killed process left.
+    pub(crate) fn new(home: &std::path::Path) -> io::Result<Self> {
+        let spool = home.join(SPOOL);
+        match fs::remove_dir_all(&spool) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let uploads = AtomicU64::default();
+        Ok(Self { tokens: Tokens::new(home), jobs: Arc::new(Jobs::new(home)), spool, uploads })
+    }
+
+    /// Returns true if a token with this secret exists.
+    pub(super) fn admits(&self, secret: &str) -> bool {
+        matches!(self.tokens.find(secret), Ok(Some(_)))
+    }
+
+    fn new_spool(&self) -> io::Result<Spool> {
+        Spool::create(self.spool.join(self.uploads.fetch_add(1, Ordering::SeqCst).to_string()))
+    }
+}
+
+/// The thread that makes the changes. Dropping it stops the thread after its current step.
+pub struct ChangeWorker {
+    jobs: Arc<Jobs>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ChangeWorker {
+    /// Starts the thread; `None` if the administration is disabled.
+    pub(crate) fn start(state: &AppState, live: Live) -> io::Result<Option<Self>> {
+        let Some(management) = &state.management else { return Ok(None) };
+        let jobs = Arc::clone(&management.jobs);
+        let queue = Arc::clone(&jobs);
+        let thread = std::thread::Builder::new().name("changes".to_owned());
+        let thread = thread.spawn(move || make_changes(&queue, &live))?;
+        Ok(Some(Self { jobs, thread: Some(thread) }))
+    }
+
+    /// Cancels waiting jobs, and waits at most this time for the end of the running one.
+    pub(crate) fn stop(mut self, time: Duration) {
+        self.jobs.stop();
+        let until = Instant::now() + time;
+        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            if Instant::now() >= until {
+                tracing::warn!(
+                    "a change did not end in time and was interrupted; the next start completes or undoes it"
+                );
+                self.thread = None;
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for ChangeWorker {
+    fn drop(&mut self) {
+        self.jobs.stop();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // a panic was reported by the thread
+        }
+    }
+}
+
+impl AppState {
+    /// Enables the administration under `/api/admin`, and starts the thread that makes the changes. The store must be opened
+    /// for writing.
+    ///
+    /// # Errors
+    /// If uploads of an earlier process cannot be deleted, or the thread cannot be started.
+    pub fn with_administration(self) -> io::Result<(Self, ChangeWorker)> {
+        let management = Management::new(self.store.home())?;
+        let mut state = self;
+        state.management = Some(Arc::new(management));
+        let worker = ChangeWorker::start(&state, Live::new(&state, StopSignal::default()))?;
+        let worker = worker.ok_or_else(|| io::Error::other("the administration is disabled"))?;
+        Ok((state, worker))
+    }
+}
+
+/// Marks requests over the local socket: its file permissions authorize them.
+#[derive(Clone, Copy)]
+pub(crate) struct LocalPeer;
+
+/// An authorized client.
+struct Caller {
+    name: String,
+    scope: Scope,
+    is_local: bool,
+}
+
+impl Caller {
+    /// Rejects a caller with fewer rights.
+    fn require(&self, scope: Scope) -> Result<(), ApiError> {
+        if self.scope >= scope {
+            return Ok(());
+        }
+        let message = format!("the token {} has the scope {}; this request needs {scope}", self.name, self.scope);
+        Err(ApiError::with_status(StatusCode::FORBIDDEN, message))
+    }
+}
+
+impl FromRequestParts<AppState> for Caller {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Response> {
+        let management = management(state).map_err(|error| error.to_json_response())?;
+        if parts.extensions.get::<LocalPeer>().is_some() {
+            return Ok(Self { name: "local".to_owned(), scope: Scope::Admin, is_local: true });
+        }
+        let found = match bearer(&parts.headers) {
+            Some(secret) => management.tokens.find(secret),
+            None => Ok(None),
+        };
+        match found {
+            Ok(Some(token)) => {
+                TrustedBody::grant(&parts.extensions);
+                Ok(Self { name: token.name, scope: token.scope, is_local: false })
+            }
+            Ok(None) => Err(unauthorized()),
+            Err(error) => Err(ApiError::internal(&error).to_json_response()),
+        }
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, secret) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+}
+
+fn unauthorized() -> Response {
+    let message = "this request needs a token: `Authorization: Bearer TOKEN`; `lodeseek token add` creates one";
+    let mut response = ApiError::with_status(StatusCode::UNAUTHORIZED, message).to_json_response();
+    let challenge = HeaderValue::from_static("Bearer realm=\"lodeseek administration\"");
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    response
+}
+
+fn management(state: &AppState) -> Result<&Arc<Management>, ApiError> {
+    state.management.as_ref().ok_or_else(|| {
+        ApiError::not_found("the administration is disabled on this server; `lodeseek serve --admin` enables it")
+    })
+}
+
+/// Descriptions of the operations.
+#[derive(OpenApi)]
+#[openapi(paths(
+    list_jobs,
+    get_job,
+    cancel_job,
+    put_dataset,
+    delete_dataset,
+    remove_datasets,
+    index_collection,
+    audit_log
+))]
+pub(crate) struct Operations;
+
+/// Returns the routes of the administration.
+pub(crate) fn router() -> Router<AppState> {
+    Router::new()
+        .route("/api/admin/jobs", get(list_jobs))
+        .route("/api/admin/jobs/{job}", get(get_job).delete(cancel_job))
+        .route("/api/admin/datasets/{id}", put(put_dataset).delete(delete_dataset))
+        .route("/api/admin/remove", post(remove_datasets))
+        .route("/api/admin/index", post(index_collection))
+        .route("/api/admin/load", post(load_sources))
+        .route("/api/admin/audit", get(audit_log))
+        .layer(DefaultBodyLimit::max(MAX_UPLOAD_BYTES))
+        .layer(map_response(without_caching))
+}
+
+async fn without_caching(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// `GET /api/admin/jobs`.
+#[utoipa::path(get, path = "/api/admin/jobs", tag = "Administration", summary = "Jobs, the latest first",
+    responses((status = 200, description = "The jobs since the start, up to two thousand.", body = Object)),
+    security(("bearer" = [])))]
+async fn list_jobs(State(state): State<AppState>, caller: Caller) -> Response {
+    respond(async {
+        caller.require(Scope::Read)?;
+        Ok(Json(json!({ "jobs": management(&state)?.jobs.list() })).into_response())
+    })
+    .await
+}
+
+/// `GET /api/admin/jobs/{job}`.
+#[utoipa::path(get, path = "/api/admin/jobs/{job}", tag = "Administration", summary = "One job with its progress",
+    params(("job" = u64, Path, description = "The job's number.")),
+    responses((status = 200, description = "State, progress and result.", body = Object), NotFound<JsonError>),
+    security(("bearer" = [])))]
+async fn get_job(State(state): State<AppState>, caller: Caller, Path(job): Path<u64>, headers: HeaderMap) -> Response {
+    respond(async {
+        caller.require(Scope::Read)?;
+        let job = management(&state)?.jobs.wait(job, wait_time(&headers)).await;
+        Ok(Json(job.ok_or_else(no_job)?).into_response())
+    })
+    .await
+}
+
+fn no_job() -> ApiError {
+    ApiError::not_found("there is no such job since the start of the server; the audit log contains ended ones")
+}
+
+/// `DELETE /api/admin/jobs/{job}`.
+#[utoipa::path(delete, path = "/api/admin/jobs/{job}", tag = "Administration", summary = "Cancel a job",
+    params(("job" = u64, Path, description = "The job's number.")),
+    responses(
+        (status = 200, description = "A waiting job is cancelled.", body = Object),
+        (status = 202, description = "A running job ends after its current step.", body = Object),
+        NotFound<JsonError>,
+        (status = 409, description = "The job has ended.", body = Object)),
+    security(("bearer" = [])))]
+async fn cancel_job(State(state): State<AppState>, caller: Caller, Path(job): Path<u64>) -> Response {
+    respond(async {
+        caller.require(Scope::Write)?;
+        let jobs = &management(&state)?.jobs;
+        let status = match jobs.cancel(job) {
+            Cancelled::Removed => StatusCode::OK,
+            Cancelled::Requested => StatusCode::ACCEPTED,
+            Cancelled::TooLate => StatusCode::CONFLICT,
+            Cancelled::Unknown => return Err(no_job()),
+        };
+        Ok((status, Json(jobs.get(job).ok_or_else(no_job)?)).into_response())
+    })
+    .await
+}
+
+/// `GET /api/admin/audit`.
+#[utoipa::path(get, path = "/api/admin/audit", tag = "Administration", summary = "The last changes",
+    responses((status = 200, description = "JSON lines: time, job, token, action, datasets, outcome; the oldest first.",
+        body = String, content_type = "application/jsonl")),
+    security(("bearer" = [])))]
+async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
+    respond(async {
+        caller.require(Scope::Read)?;
+        let management = Arc::clone(management(&state)?);
+        let read =
+            move |_: &AppState| management.jobs.audit.last(MAX_AUDIT).map_err(|error| ApiError::internal(&error));
+        let lines = state.work(read).await?;
+        Ok(([(header::CONTENT_TYPE, "application/jsonl")], lines).into_response())
+    })
+    .await
+}
+
+/// `PUT /api/admin/datasets/{id}`.
+#[utoipa::path(put, path = "/api/admin/datasets/{id}", tag = "Administration", summary = "Add or replace a dataset",
+    description = "The body is a description (Turtle, JSON-LD, or another format that `load` reads; or a JSON object with \
+        title, description, tags and others), or multipart/form-data with the fields `metadata` (one) and `dump` (up to 100 RDF \
+        files). Without metadata the present description is kept, without dumps the present content.",
+    params(Id),
+    request_body(content = String, content_type = "multipart/form-data"),
+    responses(
+        (status = 200, description = "The dataset was replaced (with Prefer: wait).", body = Object),
+        (status = 201, description = "The dataset is new (with Prefer: wait).", body = Object),
+        (status = 202, description = "The job is queued or running.", body = Object),
+        BadRequest<JsonError>,
+        (status = 401, description = "A token is required.", body = Object),
+        (status = 403, description = "The token's scope is not sufficient.", body = Object),
+        (status = 422, description = "The change failed; the collection is as before.", body = Object),
+        (status = 503, description = "The queue is full; retry later.", body = Object)),
+    security(("bearer" = [])))]
+async fn put_dataset(
+    State(state): State<AppState>,
+    caller: Caller,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    respond(async {
+        caller.require(Scope::Write)?;
+        let id = dataset_id(&id)?;
+        let wait = wait_time(request.headers());
+        let spool = management(&state)?.new_spool().map_err(|error| ApiError::internal(&error))?;
+        let upload = receive(request, id, spool).await?;
+        submit(&state, Change::Put(Box::new(upload)), &caller, wait).await
+    })
+    .await
+}
+
+/// `DELETE /api/admin/datasets/{id}`.
+#[utoipa::path(delete, path = "/api/admin/datasets/{id}", tag = "Administration", summary = "Remove a dataset",
+    params(Id),
+    responses(
+        (status = 200, description = "The dataset was removed (with Prefer: wait).", body = Object),
+        (status = 202, description = "The job is queued or running.", body = Object),
+        NotFound<JsonError>),
+    security(("bearer" = [])))]
+async fn delete_dataset(
+    State(state): State<AppState>,
+    caller: Caller,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    respond(async {
+        caller.require(Scope::Write)?;
+        let id = dataset_id(&id)?;
+        let wanted = id.clone();
+        // A dataset whose addition is still queued is present when its removal runs.
+        let is_queued = management(&state)?
+            .jobs
+            .list()
+            .iter()
+            .any(|job| !job.state.has_ended() && job.datasets.iter().any(|dataset| dataset == id.as_str()));
+        if !is_queued {
+            state.work(move |state| Ok(state.store.entry(&wanted).map(drop)?)).await?;
+        }
+        submit(&state, Change::Remove(vec![id]), &caller, wait_time(&headers)).await
+    })
+    .await
+}
+
+/// Datasets to remove.
+#[derive(Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Removal {
+    /// Ids of the datasets.
+    datasets: Vec<String>,
+}
+
+/// `POST /api/admin/remove`.
+#[utoipa::path(post, path = "/api/admin/remove", tag = "Administration", summary = "Remove several datasets",
+    description = "All datasets are removed, or none: if one of them does not exist, the job fails.",
+    request_body(content = inline(Removal), content_type = "application/json"),
+    responses(
+        (status = 200, description = "The datasets were removed (with Prefer: wait).", body = Object),
+        (status = 202, description = "The job is queued or running.", body = Object),
+        BadRequest<JsonError>,
+        (status = 422, description = "A dataset does not exist; nothing was removed.", body = Object)),
+    security(("bearer" = [])))]
+async fn remove_datasets(
+    State(state): State<AppState>,
+    caller: Caller,
+    headers: HeaderMap,
+    removal: Result<Json<Removal>, JsonRejection>,
+) -> Response {
+    respond(async {
+        caller.require(Scope::Write)?;
+        let Json(removal) = removal.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let ids = removal.datasets.iter().map(|id| dataset_id(id)).collect::<Result<Vec<_>, _>>()?;
+        if ids.is_empty() || ids.len() > MAX_REMOVED {
+            return Err(ApiError::bad_request(format!("name 1 to {MAX_REMOVED} datasets")));
+        }
+        submit(&state, Change::Remove(ids), &caller, wait_time(&headers)).await
+    })
+    .await
+}
+
+/// Parameters of indexing.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct IndexParameters {
+    /// If true, all datasets are indexed again, not only those whose index entries are missing or outdated.
+    #[param(default = false)]
+    rebuild: Option<bool>,
+}
+
+/// `POST /api/admin/index`.
+#[utoipa::path(post, path = "/api/admin/index", tag = "Administration", summary = "Index the collection",
+    params(IndexParameters),
+    responses(
+        (status = 200, description = "The collection was indexed (with Prefer: wait).", body = Object),
+        (status = 202, description = "The job is queued or running.", body = Object)),
+    security(("bearer" = [])))]
+async fn index_collection(
+    State(state): State<AppState>,
+    caller: Caller,
+    Query(parameters): Query<IndexParameters>,
+    headers: HeaderMap,
+) -> Response {
+    respond(async {
+        caller.require(Scope::Admin)?;
+        let change = Change::Index { rebuild: parameters.rebuild.unwrap_or(false) };
+        submit(&state, change, &caller, wait_time(&headers)).await
+    })
+    .await
+}
+
+/// Sources of the local socket's clients: absolute paths on this machine.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Sources {
+    sources: Vec<PathBuf>,
+    #[serde(default)]
+    id_prefix: String,
+}
+
+/// `POST /api/admin/load`: loads files of this machine. Only for the local socket: others must not read its files.
+async fn load_sources(
+    State(state): State<AppState>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Result<Json<Sources>, JsonRejection>,
+) -> Response {
+    respond(async {
+        let Json(Sources { sources, id_prefix }) =
+            body.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        if !caller.is_local {
+            let message =
+                "files of the server's machine are loaded over its local socket only; upload the dataset instead";
+            return Err(ApiError::with_status(StatusCode::FORBIDDEN, message));
+        }
+        if sources.iter().any(|source| !source.is_absolute()) {
+            return Err(ApiError::bad_request("the paths of the sources must be absolute"));
+        }
+        submit(&state, Change::Load { sources, id_prefix }, &caller, wait_time(&headers)).await
+    })
+    .await
+}
+
+/// Converts errors to JSON.
+async fn respond(handler: impl Future<Output = Result<Response, ApiError>>) -> Response {
+    handler.await.unwrap_or_else(|error| error.to_json_response())
+}
+
+fn dataset_id(text: &str) -> Result<DatasetId, ApiError> {
+    DatasetId::new(text).map_err(|error| ApiError::bad_request(error.to_string()))
+}
+
+/// Returns the time of `Prefer: wait=SECONDS` (RFC 7240), at most ten minutes.
+fn wait_time(headers: &HeaderMap) -> Duration {
+    let preferences = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
+    let wait = preferences.flat_map(|value| value.split([',', ';'])).find_map(|preference| {
+        let (name, value) = preference.split_once('=')?;
+        if name.trim().eq_ignore_ascii_case("wait") { value.trim().parse::<u64>().ok() } else { None }
+    });
+    Duration::from_secs(wait.unwrap_or(0).min(MAX_WAIT))
+}
+
+/// Queues a change, and waits for its end if the client prefers so.
+async fn submit(state: &AppState, change: Change, caller: &Caller, wait: Duration) -> Result<Response, ApiError> {
+    let jobs = &management(state)?.jobs;
+    let job = jobs.add(change, &caller.name).map_err(|refusal| {
+        let message = match refusal {
+            Refusal::Full => "the queue of changes is full; retry later",
+            Refusal::Stopping => "the server is stopping",
+        };
+        ApiError::with_status(StatusCode::SERVICE_UNAVAILABLE, message)
+    })?;
+    let job = jobs.wait(job.id, wait).await.unwrap_or(job);
+    Ok(job_response(&job))
+}
+
+fn job_response(job: &Job) -> Response {
+    let is_new = job.result.as_ref().is_some_and(|result| result["created"] == Value::Bool(true));
+    let status = match job.state {
+        JobState::Queued | JobState::Running => StatusCode::ACCEPTED,
+        JobState::Done if is_new => StatusCode::CREATED,
+        JobState::Done => StatusCode::OK,
+        JobState::Failed => StatusCode::UNPROCESSABLE_ENTITY,
+        JobState::Cancelled => StatusCode::CONFLICT,
+    };
+    let mut response = (status, Json(job)).into_response();
+    if let Ok(location) = HeaderValue::from_str(&format!("/api/admin/jobs/{}", job.id)) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}
+
+/// Receives an upload into its folder, and reads its description.
+async fn receive(request: Request, id: DatasetId, spool: Spool) -> Result<DatasetUpload, ApiError> {
+    let media_type = content_type(request.headers().get(header::CONTENT_TYPE));
+    let mut upload = DatasetUpload { id, metadata: None, dumps: Vec::new(), spool };
+    if media_type.as_deref() != Some("multipart/form-data") {
+        let path = description_path(&upload.spool, media_type.as_deref(), None)?;
+        receive_body(request.into_body(), &path).await?;
+        upload.metadata = Some(read_description(path, upload.id.clone()).await?);
+        return Ok(upload);
+    }
+    let multipart = Multipart::from_request(request, &()).await;
+    let mut multipart = multipart.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+    let bad =
+        |error: axum::extract::multipart::MultipartError| ApiError::with_status(error.status(), error.body_text());
+    while let Some(mut field) = multipart.next_field().await.map_err(bad)? {
+        let media_type = field.content_type().map(|text| text.split(';').next().unwrap_or(text).trim().to_owned());
+        let name = field.file_name().map(str::to_owned);
+        match field.name() {
+            Some("metadata") if upload.metadata.is_some() => {
+                return Err(ApiError::bad_request("there are several fields `metadata`; send one"));
+            }
+            Some("metadata") => {
+                let path = description_path(&upload.spool, media_type.as_deref(), name.as_deref())?;
+                receive_field(&mut field, &path, MAX_METADATA_BYTES).await?;
+                upload.metadata = Some(read_description(path, upload.id.clone()).await?);
+            }
+            Some("dump") => {
+                let name = dump_name(name.as_deref(), &upload.dumps)?;
+                let path = upload.spool.path().join(&name);
+                receive_field(&mut field, &path, u64::MAX).await?;
+                upload.dumps.push(UploadedFile { name, path, media_type: media_type.filter(|text| !is_generic(text)) });
+            }
+            other => {
+                let message =
+                    format!("unknown field {:?}; supported fields: metadata, dump", other.unwrap_or_default());
+                return Err(ApiError::bad_request(message));
+            }
+        }
+    }
+    if upload.metadata.is_none() && upload.dumps.is_empty() {
+        return Err(ApiError::bad_request("the upload is empty; send the field `metadata`, or files in fields `dump`"));
+    }
+    Ok(upload)
+}
+
+fn content_type(value: Option<&HeaderValue>) -> Option<String> {
+    let text = value?.to_str().ok()?;
+    Some(text.split(';').next().unwrap_or(text).trim().to_ascii_lowercase())
+}
+
+/// Returns true for media types that tools send for any file.
+fn is_generic(media_type: &str) -> bool {
+    matches!(media_type, "application/octet-stream" | "text/plain")
+}
+
+/// Returns the path of the description. Its suffix states the syntax; the reader looks at the content as well.
+fn description_path(spool: &Spool, media_type: Option<&str>, name: Option<&str>) -> Result<PathBuf, ApiError> {
+    let suffix = match media_type {
+        Some("text/turtle") => "ttl",
+        Some("application/ld+json") => "jsonld",
+        Some("application/json") => "json",
+        Some("application/n-triples") => "nt",
+        Some("application/rdf+xml") => "rdf",
+        _ => name.and_then(|name| name.rsplit_once('.')).map_or("json", |(_, suffix)| suffix),
+    };
+    let suffix: String = suffix.chars().filter(char::is_ascii_alphanumeric).take(10).collect();
+    // A folder of its own: an uploaded file may have any name.
+    let folder = spool.path().join(".description");
+    fs::create_dir_all(&folder).map_err(|error| ApiError::internal(&error))?;
+    Ok(folder.join(format!("metadata.{suffix}")))
+}
+
+/// Returns the name of an uploaded file, which becomes the name of a distribution.
+fn dump_name(name: Option<&str>, others: &[UploadedFile]) -> Result<String, ApiError> {
+    let name = name.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default().trim();
+    let is_plain = !name.is_empty() && !name.starts_with('.') && name.len() <= 200 && !name.contains(char::is_control);
+    if !is_plain {
+        return Err(ApiError::bad_request(
+            "a dump has no usable file name; add one, for example filename=\"trees.ttl\"",
+        ));
+    }
+    if others.len() >= MAX_FILES {
+        return Err(ApiError::bad_request(format!("an upload may have at most {MAX_FILES} files")));
+    }
+    if others.iter().any(|other| other.name == name) {
+        return Err(ApiError::bad_request(format!("there are two dumps with the name {name}")));
+    }
+    Ok(name.to_owned())
+}
+
+async fn receive_field(field: &mut Field<'_>, path: &std::path::Path, most: u64) -> Result<(), ApiError> {
+    let mut file = Receiver::create(path, most)?;
+    loop {
+        let chunk = field.chunk().await;
+        let chunk = chunk.map_err(|error| ApiError::with_status(error.status(), error.body_text()))?;
+        let Some(chunk) = chunk else { return Ok(()) };
+        file.write(&chunk)?;
+    }
+}
+
+async fn receive_body(body: Body, path: &std::path::Path) -> Result<(), ApiError> {
+    let mut body = Box::pin(body);
+    let mut file = Receiver::create(path, MAX_METADATA_BYTES)?;
+    while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
+        let frame = frame.map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))?;
+        if let Some(chunk) = frame.data_ref() {
+            file.write(chunk)?;
+        }
+    }
+    Ok(())
+}
+
+/// A file that is being received.
+struct Receiver {
+    file: File,
+    left: u64,
+    most: u64,
+}
+
+impl Receiver {
+    fn create(path: &std::path::Path, most: u64) -> Result<Self, ApiError> {
+        let file = File::create(path).map_err(|error| ApiError::internal(&error))?;
+        Ok(Self { file, left: most, most })
+    }
+
+    /// Writes a chunk. It goes to the page cache, so the async thread is not blocked for long.
+    fn write(&mut self, chunk: &[u8]) -> Result<(), ApiError> {
+        let Some(left) = self.left.checked_sub(chunk.len() as u64) else {
+            let message = format!("a description may have at most {} bytes", self.most);
+            return Err(ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, message));
+        };
+        self.left = left;
+        self.file.write_all(chunk).map_err(|error| match error.kind() {
+            io::ErrorKind::StorageFull => {
+                ApiError::with_status(StatusCode::INSUFFICIENT_STORAGE, "the server's disk is full")
+            }
+            _ => ApiError::internal(&error),
+        })
+    }
+}
+
+/// Reads the description of one dataset, off the async threads.
+async fn read_description(path: PathBuf, id: DatasetId) -> Result<Dataset, ApiError> {
+    let read = tokio::task::spawn_blocking(move || description(&path, id)).await;
+    read.map_err(|error| ApiError::internal(&error))?
+        .map_err(|reason| ApiError::bad_request(format!("metadata: {reason}")))
+}
+
+fn description(path: &std::path::Path, id: DatasetId) -> Result<Dataset, String> {
+    let text = fs::read(path).map_err(|error| error.to_string())?;
+    if let Some(listed) = plain_object(&text, &id) {
+        fs::write(path, listed).map_err(|error| error.to_string())?;
+    }
+    // The path of the upload is no concern of its sender.
+    let shown =
+        |error: &dyn std::fmt::Display| error.to_string().replace(&path.display().to_string(), "the description");
+    let catalog = Catalog::read(path).map_err(|error| shown(&error))?;
+    if catalog.dialect == Dialect::Dump {
+        return Err("it describes no dataset; use DCAT, schema.org, or a JSON object with a title".to_owned());
+    }
+    let count = catalog.datasets.len();
+    match (catalog.datasets.into_iter().next(), count) {
+        (Some(mut dataset), 1) => {
+            dataset.metadata.id = id;
+            Ok(dataset)
+        }
+        (None, _) => Err(catalog.problems.first().map_or("it describes no dataset".to_owned(), |first| shown(first))),
+        (Some(_), count) => Err(format!("it describes {count} datasets; send one")),
+    }
+}
+
+/// Converts a plain JSON object with a title to a list of one dataset, in the form of ACORDAR's `datasets.json`.
+fn plain_object(text: &[u8], id: &DatasetId) -> Option<Vec<u8>> {
+    let Value::Object(mut object) = serde_json::from_slice(text).ok()? else { return None };
+    let has_dialect = object.keys().any(|key| key.starts_with('@') || DIALECT_KEYS.contains(&key.as_str()));
+    if has_dialect || !object.contains_key("title") {
+        return None;
+    }
+    object.insert("dataset_id".to_owned(), json!(id.as_str()));
+    serde_json::to_vec(&json!([object])).ok()
+}
+
+/// Keys of descriptions in the dialects of portals.
+const DIALECT_KEYS: [&str; 6] = ["dataset", "datasets", "distribution", "resources", "result", "ontologies"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_parsed_and_bounded() {
+        let wait = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("prefer", text.parse().expect("a header"));
+            wait_time(&headers).as_secs()
+        };
+        assert_eq!([wait("wait=7"), wait("respond-async, wait=9"), wait("wait=99999"), wait("wait=x")], [7, 9, 600, 0]);
+        assert_eq!(wait_time(&HeaderMap::new()), Duration::ZERO);
+    }
+
+    #[test]
+    fn names_of_files_stay_in_their_folder() {
+        assert_eq!(dump_name(Some("../../etc/trees.ttl"), &[]).expect("a name"), "trees.ttl");
+        assert_eq!(dump_name(Some("C:\\data\\trees.ttl"), &[]).expect("a name"), "trees.ttl");
+        for wrong in ["", "..", ".hidden", "a/", "a\nb"] {
+            assert!(dump_name(Some(wrong), &[]).is_err(), "{wrong:?}");
+        }
+        assert!(dump_name(None, &[]).is_err());
+    }
+}

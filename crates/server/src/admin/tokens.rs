@@ -1,0 +1,268 @@
+//! Access tokens of the administration: `home/tokens.json`.
+//!
+//! The file contains digests only and is readable by its owner only. Tokens are long random texts, so a plain SHA-256 digest
+//! cannot be reversed by guessing. The server reads the file again when it changes: tokens are rotated without a restart.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// Name of the file in the home.
+const FILE: &str = "tokens.json";
+/// Maximum number of characters of a token's name.
+const MAX_NAME: usize = 64;
+
+/// Rights of a token. Each includes those before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Reads jobs, the audit log, the operator's page and metrics.
+    Read,
+    /// Adds, replaces and removes datasets; cancels jobs.
+    Write,
+    /// Indexes the whole collection.
+    Admin,
+}
+
+impl Scope {
+    /// All scopes.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Admin];
+
+    /// Returns the name, as on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Scope {
+    type Err = TokenError;
+
+    fn from_str(name: &str) -> Result<Self, TokenError> {
+        Self::ALL.into_iter().find(|scope| scope.name() == name).ok_or_else(|| TokenError::Scope(name.to_owned()))
+    }
+}
+
+/// Errors of the token file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// The file cannot be read or written.
+    #[error("cannot access {path}: {cause}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Error of the operating system.
+        cause: io::Error,
+    },
+    /// The file is damaged.
+    #[error("cannot read {path}: {cause}; remove the file and create new tokens")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Error of the JSON parser.
+        cause: serde_json::Error,
+    },
+    /// The name is not valid.
+    #[error("{0:?} is not a name of a token; use 1 to 64 letters, digits, dots, hyphens and underscores")]
+    Name(String),
+    /// The name is in use.
+    #[error("there is a token {0} already; remove it first: `lodeseek token remove {0}`")]
+    Exists(String),
+    /// The scope is unknown.
+    #[error("unknown scope {0:?}; supported scopes: read, write, admin")]
+    Scope(String),
+}
+
+/// A token, without its secret.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Token {
+    /// Name, which the audit log contains.
+    pub name: String,
+    /// Rights.
+    pub scope: Scope,
+    /// Time of creation, in seconds since 1970.
+    pub created: u64,
+    /// SHA-256 of the secret, in hexadecimal digits.
+    sha256: String,
+}
+
+/// The token file of a home.
+#[derive(Debug)]
+pub struct Tokens {
+    path: PathBuf,
+    cached: Mutex<Option<(Stamp, Arc<Vec<Token>>)>>,
+}
+
+/// Identifies a version of the file.
+type Stamp = (Option<SystemTime>, u64, u64);
+
+impl Tokens {
+    /// Creates the access to the token file of a home. The file need not exist.
+    #[must_use]
+    pub fn new(home: &Path) -> Self {
+        Self { path: home.join(FILE), cached: Mutex::default() }
+    }
+
+    /// Returns all tokens, in the order of their creation.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn list(&self) -> Result<Arc<Vec<Token>>, TokenError> {
+        let metadata = match fs::metadata(&self.path) {
+            Ok(metadata) => metadata,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),
+            Err(cause) => return Err(self.io(cause)),
+        };
+        let stamp = stamp(&metadata);
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, tokens)) = &*cached
+            && *of == stamp
+        {
+            return Ok(Arc::clone(tokens));
+        }
+        let text = fs::read(&self.path).map_err(|cause| self.io(cause))?;
+        let tokens: Vec<Token> =
+            serde_json::from_slice(&text).map_err(|cause| TokenError::Damaged { path: self.path.clone(), cause })?;
+        let tokens = Arc::new(tokens);
+        *cached = Some((stamp, Arc::clone(&tokens)));
+        Ok(tokens)
+    }
+
+    /// Adds a token. `secret` is a long random text, which only its user stores.
+    ///
+    /// # Errors
+    /// If the name is invalid or in use, or the file cannot be read or written.
+    pub fn add(&self, name: &str, scope: Scope, secret: &str, created: u64) -> Result<(), TokenError> {
+        let is_valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_valid) {
+            return Err(TokenError::Name(name.to_owned()));
+        }
+        let mut tokens = Vec::clone(&*self.list()?);
+        if tokens.iter().any(|token| token.name == name) {
+            return Err(TokenError::Exists(name.to_owned()));
+        }
+        tokens.push(Token { name: name.to_owned(), scope, created, sha256: digest(secret) });
+        self.write(&tokens)
+    }
+
+    /// Removes a token. Returns false if there is none of this name.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    pub fn remove(&self, name: &str) -> Result<bool, TokenError> {
+        let mut tokens = Vec::clone(&*self.list()?);
+        let before = tokens.len();
+        tokens.retain(|token| token.name != name);
+        if tokens.len() == before {
+            return Ok(false);
+        }
+        self.write(&tokens)?;
+        Ok(true)
+    }
+
+    /// Returns the token with this secret. Digests are compared, so that the time does not depend on the secrets.
+    pub(crate) fn find(&self, secret: &str) -> Result<Option<Token>, TokenError> {
+        let digest = digest(secret);
+        Ok(self.list()?.iter().find(|token| token.sha256 == digest).cloned())
+    }
+
+    /// Writes the file as a whole, readable by its owner only.
+    fn write(&self, tokens: &[Token]) -> Result<(), TokenError> {
+        let mut text = serde_json::to_vec_pretty(tokens)
+            .map_err(|cause| TokenError::Damaged { path: self.path.clone(), cause })?;
+        text.push(b'\n');
+        let beside = self.path.with_extension("json.new");
+        let written = private_file(&beside).and_then(|mut file| {
+            file.write_all(&text)?;
+            file.sync_all()?;
+            fs::rename(&beside, &self.path)
+        });
+        written.map_err(|cause| self.io(cause))
+    }
+
+    fn io(&self, cause: io::Error) -> TokenError {
+        TokenError::Io { path: self.path.clone(), cause }
+    }
+}
+
+/// Creates a file that only its owner can read.
+fn private_file(path: &Path) -> io::Result<File> {
+    let _ = fs::remove_file(path); // left behind by a killed process, perhaps with other permissions
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn digest(secret: &str) -> String {
+    Sha256::digest(secret.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(unix)]
+fn stamp(metadata: &Metadata) -> Stamp {
+    (metadata.modified().ok(), metadata.len(), std::os::unix::fs::MetadataExt::ino(metadata))
+}
+
+#[cfg(not(unix))]
+fn stamp(metadata: &Metadata) -> Stamp {
+    (metadata.modified().ok(), metadata.len(), 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_added_found_and_removed() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (tokens, other) = (Tokens::new(home.path()), Tokens::new(home.path()));
+        assert!(tokens.find("secret").expect("read").is_none(), "no file, no token");
+        tokens.add("ci", Scope::Write, "secret", 7).expect("added");
+        let found = other.find("secret").expect("read").expect("a token");
+        assert_eq!((found.name.as_str(), found.scope, found.created), ("ci", Scope::Write, 7));
+        assert!(other.find("Secret").expect("read").is_none());
+        let text = fs::read_to_string(home.path().join(FILE)).expect("a file");
+        assert!(!text.contains("\"secret\""), "{text}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(home.path().join(FILE)).expect("a file").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        assert!(matches!(tokens.add("ci", Scope::Read, "x", 8), Err(TokenError::Exists(_))));
+        assert!(matches!(tokens.add("a b", Scope::Read, "x", 8), Err(TokenError::Name(_))));
+        // The other instance, as a running server has one, sees the rotation.
+        assert!(tokens.remove("ci").expect("removed") && !tokens.remove("ci").expect("nothing left"));
+        assert!(other.find("secret").expect("read").is_none());
+        tokens.add("ci", Scope::Read, "new secret", 9).expect("added");
+        assert!(other.find("secret").expect("read").is_none() && other.find("new secret").expect("read").is_some());
+        fs::write(home.path().join(FILE), "[{").expect("written");
+        assert!(matches!(other.find("new secret"), Err(TokenError::Damaged { .. })));
+    }
+
+    #[test]
+    fn scopes_include_those_before() {
+        assert!(Scope::Read < Scope::Write && Scope::Write < Scope::Admin);
+        assert_eq!("write".parse::<Scope>().expect("a scope"), Scope::Write);
+        assert!("root".parse::<Scope>().is_err());
+    }
+}

@@ -1,0 +1,279 @@
+//! Languages of the pages: messages from Fluent catalogues in `messages/`, numbers and dates.
+//!
+//! The English catalogue is complete. A message that another catalogue lacks is shown in English.
+
+use fluent_bundle::concurrent::FluentBundle;
+use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
+use std::fmt::Display;
+use std::sync::LazyLock;
+use unic_langid::LanguageIdentifier;
+
+/// A language of the pages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Locale {
+    #[default]
+    English,
+    German,
+    French,
+    Spanish,
+    Italian,
+}
+
+/// The catalogues, in the order of [`Locale::ALL`].
+static CATALOGUES: LazyLock<[FluentBundle<FluentResource>; Locale::ALL.len()]> =
+    LazyLock::new(|| Locale::ALL.map(Locale::catalogue));
+
+impl Locale {
+    pub(crate) const ALL: [Self; 5] = [Self::English, Self::German, Self::French, Self::Spanish, Self::Italian];
+
+    /// Returns the language tag.
+    pub(crate) fn tag(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::German => "de",
+            Self::French => "fr",
+            Self::Spanish => "es",
+            Self::Italian => "it",
+        }
+    }
+
+    /// Returns the language's own name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::English => "English",
+            Self::German => "Deutsch",
+            Self::French => "Français",
+            Self::Spanish => "Español",
+            Self::Italian => "Italiano",
+        }
+    }
+
+    /// Returns the first of the preferred languages that the pages have, or else English.
+    pub(crate) fn best(languages: &[String]) -> Self {
+        let supported = |tag: &String| Self::ALL.into_iter().find(|locale| locale.tag() == tag);
+        languages.iter().find_map(supported).unwrap_or_default()
+    }
+
+    fn source(self) -> &'static str {
+        match self {
+            Self::English => include_str!("../messages/en.ftl"),
+            Self::German => include_str!("../messages/de.ftl"),
+            Self::French => include_str!("../messages/fr.ftl"),
+            Self::Spanish => include_str!("../messages/es.ftl"),
+            Self::Italian => include_str!("../messages/it.ftl"),
+        }
+    }
+
+    fn catalogue(self) -> FluentBundle<FluentResource> {
+        // The identifier selects the rules of plural forms.
+        let identifier: LanguageIdentifier = self.tag().parse().unwrap_or_default();
+        let mut bundle = FluentBundle::new_concurrent(vec![identifier]);
+        // Isolation marks would end up in attributes and titles.
+        bundle.set_use_isolating(false);
+        // A test rejects catalogues with errors or duplicate messages.
+        let resource = FluentResource::try_new(self.source().to_owned()).unwrap_or_else(|(resource, _)| resource);
+        bundle.add_resource_overriding(resource);
+        bundle
+    }
+
+    fn lookup(self, id: &str, arguments: Option<&FluentArgs<'_>>) -> Option<String> {
+        let bundle = &CATALOGUES[self as usize];
+        let pattern = bundle.get_message(id)?.value()?;
+        let mut errors = Vec::new();
+        let text = bundle.format_pattern(pattern, arguments, &mut errors).into_owned();
+        for error in errors {
+            tracing::warn!(language = self.tag(), id, %error, "a message is incomplete");
+        }
+        Some(text)
+    }
+
+    fn message(self, id: &str, arguments: Option<&FluentArgs<'_>>) -> String {
+        let text = self.lookup(id, arguments).or_else(|| Self::English.lookup(id, arguments));
+        text.unwrap_or_else(|| id.to_owned())
+    }
+
+    /// Returns a message without variables.
+    pub(crate) fn text(self, id: &str) -> String {
+        self.message(id, None)
+    }
+
+    /// Returns a message with the values of its variables.
+    pub(crate) fn text_with(self, id: &str, values: &[(&str, &dyn Display)]) -> String {
+        let mut arguments = FluentArgs::new();
+        for (name, value) in values {
+            arguments.set(*name, value.to_string());
+        }
+        self.message(id, Some(&arguments))
+    }
+
+    /// Returns a message about a number: `$count` selects the plural form, `$number` is the formatted number.
+    pub(crate) fn count(self, id: &str, count: u64) -> String {
+        let mut arguments = FluentArgs::new();
+        arguments.set("count", FluentValue::from(count));
+        arguments.set("number", self.number(count));
+        self.message(id, Some(&arguments))
+    }
+
+    /// Formats a number with the separators of the language.
+    pub(crate) fn number(self, number: u64) -> String {
+        let digits = number.to_string();
+        let (separator, ungrouped) = match self {
+            Self::English => (",", 3),
+            Self::German | Self::Italian => (".", 3),
+            Self::French => ("\u{202f}", 3),
+            Self::Spanish => (".", 4),
+        };
+        if digits.len() <= ungrouped {
+            return digits;
+        }
+        let mut grouped = String::new();
+        for (place, digit) in digits.chars().enumerate() {
+            if place > 0 && (digits.len() - place).is_multiple_of(3) {
+                grouped.push_str(separator);
+            }
+            grouped.push(digit);
+        }
+        grouped
+    }
+
+    /// Formats a size in bytes.
+    pub(crate) fn bytes(self, bytes: u64) -> String {
+        let (value, unit) = match bytes {
+            0..1_000 => return format!("{bytes} B"),
+            1_000..1_000_000 => (bytes as f64 / 1e3, "kB"),
+            1_000_000..1_000_000_000 => (bytes as f64 / 1e6, "MB"),
+            _ => (bytes as f64 / 1e9, "GB"),
+        };
+        let written = if value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") };
+        let written = if self == Self::English { written } else { written.replace('.', ",") };
+        format!("{written} {unit}")
+    }
+
+    /// Formats a date that begins as `2021-03-04`. Other texts, such as years, are returned unchanged.
+    pub(crate) fn date(self, written: &str) -> String {
+        let written = written.trim();
+        let Some((year, month, day)) = calendar_date(written) else { return written.to_owned() };
+        let months = self.text("months");
+        let Some(name) = months.split(", ").nth(month - 1) else { return written.to_owned() };
+        self.text_with("date", &[("day", &day), ("month", &name), ("year", &year)])
+    }
+}
+
+/// Parses the beginning of a text as year, month and day.
+fn calendar_date(text: &str) -> Option<(&str, usize, u32)> {
+    let date = text.get(..10)?;
+    let is_end = text[10..].chars().next().is_none_or(|next| !next.is_ascii_digit());
+    let (year, rest) = date.split_once('-')?;
+    let (month, day) = rest.split_once('-')?;
+    let is_number = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_end || !is_number(year, 4) || !is_number(month, 2) || !is_number(day, 2) {
+        return None;
+    }
+    let (month, day) = (month.parse().ok()?, day.parse().ok()?);
+    ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some((year, month, day))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::fs;
+    use std::path::Path;
+
+    /// The messages of a catalogue with the variables that each contains.
+    fn messages(locale: Locale) -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+        let mut messages: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        let mut id = "";
+        for line in locale.source().lines().filter(|line| !line.starts_with('#')) {
+            if let Some((name, _)) =
+                line.split_once(" =").filter(|_| line.starts_with(|c: char| c.is_ascii_lowercase()))
+            {
+                id = name;
+                assert!(messages.insert(id, BTreeSet::new()).is_none(), "{locale:?}: {id} is defined twice");
+            }
+            let variables = line.split('$').skip(1).map(|rest| {
+                let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+                &rest[..end]
+            });
+            messages.entry(id).or_default().extend(variables);
+        }
+        messages.remove("");
+        messages
+    }
+
+    #[test]
+    fn all_catalogues_have_the_same_messages_and_variables() {
+        let english = messages(Locale::English);
+        assert!(english.len() > 100, "{} messages", english.len());
+        for locale in Locale::ALL {
+            assert!(FluentResource::try_new(locale.source().to_owned()).is_ok(), "{locale:?}: syntax errors");
+            let found = messages(locale);
+            for (id, variables) in &english {
+                assert_eq!(found.get(id), Some(variables), "{locale:?}: {id}");
+                let values: [(&str, &dyn Display); 1] = [("x", &"y")];
+                let _ = locale.text_with(id, &values);
+            }
+            assert_eq!(found.len(), english.len(), "{locale:?} has messages that English lacks");
+        }
+    }
+
+    #[test]
+    fn pages_use_only_messages_of_the_catalogue_and_all_of_them() {
+        fn read(folder: &Path, text: &mut String) {
+            for entry in fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    read(&path, text);
+                } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "html") {
+                    *text += &fs::read_to_string(&path).expect("a text");
+                }
+            }
+        }
+        let mut text = String::new();
+        for folder in ["src", "templates"] {
+            read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut text);
+        }
+        let english = messages(Locale::English);
+        for function in ["text(\"", "text_with(\"", "text_with2(\"", "count(\""] {
+            for used in text.split(&format!("page.{function}")).skip(1) {
+                let id = used.split('"').next().unwrap_or_default();
+                assert!(english.contains_key(id), "{id} is in no catalogue");
+            }
+        }
+        for id in english.keys() {
+            // Some ids are composed of a prefix and the name of a facet, field or the like.
+            let prefix = id.split('-').next().unwrap_or_default();
+            let is_composed = text.contains(&format!("\"{prefix}-{{")) || text.contains(&format!("\"{prefix}-\""));
+            assert!(text.contains(&format!("\"{id}\"")) || is_composed, "{id} is not used");
+        }
+    }
+
+    #[test]
+    fn plurals_and_numbers_follow_the_language() {
+        assert_eq!(Locale::English.count("results", 1), "1 result");
+        assert_eq!(Locale::English.count("results", 1234), "1,234 results");
+        assert_eq!(Locale::German.count("results", 1234), "1.234 Ergebnisse");
+        assert_eq!(Locale::French.count("results", 0), "0 résultat", "zero is singular in French");
+        assert_eq!([1234, 12_345].map(|number| Locale::Spanish.number(number)), ["1234", "12.345"]);
+        assert_eq!(Locale::French.number(1_000_000), "1\u{202f}000\u{202f}000");
+        assert_eq!([Locale::English, Locale::German].map(|l| l.bytes(1_540_000)), ["1.5 MB", "1,5 MB"]);
+        assert_eq!(Locale::English.bytes(999), "999 B");
+    }
+
+    #[test]
+    fn dates_follow_the_language() {
+        assert_eq!(Locale::English.date("2021-03-04T10:00:00Z"), "4 March 2021");
+        assert_eq!(Locale::German.date("2021-03-04"), "4. März 2021");
+        assert_eq!(Locale::Spanish.date("2021-03-04"), "4 de marzo de 2021");
+        for other in ["2021", "2021-13-01", "March 2021", "2021-03-045", ""] {
+            assert_eq!(Locale::German.date(other), other);
+        }
+    }
+
+    #[test]
+    fn the_first_supported_language_is_chosen() {
+        let best = |tags: &[&str]| Locale::best(&tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>());
+        assert_eq!(best(&["ja", "it", "de"]), Locale::Italian);
+        assert_eq!(best(&["ja"]), Locale::English);
+    }
+}

@@ -1,0 +1,176 @@
+//! The context of a page: the visitor's languages, the address, and the portal's name.
+
+use crate::AppState;
+use crate::locale::Locale;
+use crate::negotiation::languages;
+use crate::parameters::pairs;
+use crate::portal::PortalState;
+use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// A language in the switch.
+pub(crate) struct LanguageLink {
+    pub(crate) tag: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) href: String,
+    pub(crate) chosen: bool,
+}
+
+/// The context of a page. Templates take their texts from it.
+#[derive(Clone)]
+pub(crate) struct PageContext {
+    pub(crate) locale: Locale,
+    /// The visitor's languages, best first, for texts of datasets.
+    pub(crate) languages: Vec<String>,
+    /// The parameter `lang`, if it is valid. Links keep it.
+    chosen: Option<String>,
+    path: String,
+    parameters: Vec<(String, String)>,
+    portal: Arc<PortalState>,
+    /// The content of the search box.
+    pub(crate) query: String,
+}
+
+impl FromRequestParts<AppState> for PageContext {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
+        Ok(Self::new(state, parts.uri.path(), parts.uri.query().unwrap_or_default(), &parts.headers))
+    }
+}
+
+impl PageContext {
+    fn new(state: &AppState, path: &str, query: &str, headers: &HeaderMap) -> Self {
+        let parameters = pairs(query.as_bytes());
+        let lang = parameters.iter().find(|(name, value)| name == "lang" && !value.is_empty());
+        let lang = lang.map(|(_, value)| value.clone());
+        // An invalid parameter is reported by the handler, on a page in the languages of the header.
+        let chosen = lang.filter(|lang| languages(headers, Some(lang)).is_ok());
+        let languages = languages(headers, chosen.as_deref()).unwrap_or_else(|_| vec!["en".to_owned()]);
+        Self {
+            locale: Locale::best(&languages),
+            languages,
+            chosen,
+            path: path.to_owned(),
+            parameters,
+            portal: Arc::clone(&state.portal),
+            query: String::new(),
+        }
+    }
+
+    /// Sets the content of the search box.
+    #[must_use]
+    pub(crate) fn with_query(mut self, query: &str) -> Self {
+        query.clone_into(&mut self.query);
+        self
+    }
+
+    /// Returns the language tag of the page.
+    pub(crate) fn lang(&self) -> &'static str {
+        self.locale.tag()
+    }
+
+    /// Returns the chosen language of the parameter `lang`, for hidden fields of forms.
+    pub(crate) fn chosen(&self) -> Option<&str> {
+        self.chosen.as_deref()
+    }
+
+    /// Returns a language tag for the attribute `lang`, if a text's language differs from that of the page.
+    pub(crate) fn foreign(&self, language: Option<&str>) -> Option<String> {
+        let primary = |tag: &str| tag.split('-').next().unwrap_or(tag).to_ascii_lowercase();
+        language.filter(|tag| primary(tag) != self.lang()).map(str::to_owned)
+    }
+
+    /// Returns the name of the portal.
+    pub(crate) fn portal(&self) -> &str {
+        &self.portal.portal.title
+    }
+
+    /// Returns a message; see [`Locale::text`].
+    pub(crate) fn text(&self, id: &str) -> String {
+        self.locale.text(id)
+    }
+
+    /// Returns a message with one variable.
+    pub(crate) fn text_with(&self, id: &str, name: &str, value: impl std::fmt::Display) -> String {
+        self.locale.text_with(id, &[(name, &value)])
+    }
+
+    /// Returns a message about a number; see [`Locale::count`].
+    pub(crate) fn count(&self, id: &str, count: impl Count) -> String {
+        self.locale.count(id, count.number())
+    }
+
+    /// Returns a formatted number.
+    pub(crate) fn number(&self, number: impl Count) -> String {
+        self.locale.number(number.number())
+    }
+
+    /// Returns an address of this server, with the chosen language.
+    pub(crate) fn link(&self, href: impl AsRef<str>) -> String {
+        let href = href.as_ref();
+        let Some(chosen) = &self.chosen else { return href.to_owned() };
+        let (address, fragment) = href.split_once('#').map_or((href, None), |(address, part)| (address, Some(part)));
+        let has_lang = address.split(['?', '&']).skip(1).any(|pair| pair.starts_with("lang="));
+        if !address.starts_with('/') || has_lang {
+            return href.to_owned();
+        }
+        let separator = if address.contains('?') { '&' } else { '?' };
+        let encoded: String = form_urlencoded::byte_serialize(chosen.as_bytes()).collect();
+        let fragment = fragment.map(|part| format!("#{part}")).unwrap_or_default();
+        format!("{address}{separator}lang={encoded}{fragment}")
+    }
+
+    /// Returns the address of a resource below another, with the chosen language.
+    pub(crate) fn link_below(&self, href: impl AsRef<str>, path: &str) -> String {
+        self.link(format!("{}{path}", href.as_ref()))
+    }
+
+    /// Returns the languages of the pages, with this page's address in each.
+    pub(crate) fn language_links(&self) -> Vec<LanguageLink> {
+        let link = |locale: Locale| {
+            let mut parameters = form_urlencoded::Serializer::new(String::new());
+            let others = self.parameters.iter().filter(|(name, value)| name != "lang" && !value.is_empty());
+            parameters.extend_pairs(others).append_pair("lang", locale.tag());
+            LanguageLink {
+                tag: locale.tag(),
+                name: locale.name(),
+                href: format!("{}?{}", self.path, parameters.finish()),
+                chosen: locale == self.locale,
+            }
+        };
+        Locale::ALL.map(link).into()
+    }
+}
+
+/// A number of things, also by reference: templates pass references.
+pub(crate) trait Count {
+    fn number(&self) -> u64;
+}
+
+impl Count for u64 {
+    fn number(&self) -> u64 {
+        *self
+    }
+}
+
+impl Count for usize {
+    fn number(&self) -> u64 {
+        *self as u64
+    }
+}
+
+impl Count for u32 {
+    fn number(&self) -> u64 {
+        u64::from(*self)
+    }
+}
+
+impl<C: Count> Count for &C {
+    fn number(&self) -> u64 {
+        (*self).number()
+    }
+}

@@ -1,0 +1,175 @@
+//! Public URL: the address at which clients reach the server.
+
+use crate::AppState;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use lodeseek_catalog::Iris;
+use oxrdf::NamedNode;
+use std::convert::Infallible;
+use std::fmt;
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// Address at which clients reach the server: scheme, host and port, with a slash at the end.
+///
+/// ```
+/// use lodeseek_server::PublicUrl;
+/// let url: PublicUrl = "https://data.example.org".parse()?;
+/// assert_eq!(url.as_str(), "https://data.example.org/");
+/// # Ok::<_, lodeseek_server::InvalidPublicUrl>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PublicUrl(String);
+
+/// Error: the public URL is not valid.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0:?} is not a public URL; write scheme and host without a path, for example https://data.example.org/")]
+pub struct InvalidPublicUrl(String);
+
+impl PublicUrl {
+    /// Returns the address, with a slash at the end.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the public URL of a scheme and an authority. `None` if they are not those of a web address.
+    pub(crate) fn from_parts(scheme: &str, authority: &str) -> Option<Self> {
+        format!("{}://{authority}", scheme.to_ascii_lowercase()).parse().ok()
+    }
+}
+
+impl fmt::Display for PublicUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for PublicUrl {
+    type Err = InvalidPublicUrl;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPublicUrl> {
+        let invalid = || InvalidPublicUrl(text.to_owned());
+        let (scheme, rest) = text.split_once("://").ok_or_else(invalid)?;
+        let authority = rest.strip_suffix('/').unwrap_or(rest);
+        let is_plain = |c: char| c.is_alphanumeric() || ".-_~:[]".contains(c);
+        let is_host = !authority.is_empty() && authority.chars().all(is_plain);
+        let url = format!("{scheme}://{authority}/");
+        let is_web = matches!(scheme, "http" | "https");
+        if is_web && is_host && NamedNode::new(&url).is_ok() { Ok(Self(url)) } else { Err(invalid()) }
+    }
+}
+
+/// First part of absolute links in a response, with a slash at the end: the configured public URL, else the address that a
+/// trusted proxy forwards, else the address of the server. The header `Host` is ignored, because every client can set it.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkBase(Arc<str>);
+
+impl LinkBase {
+    /// Returns the base of a server without requests.
+    pub(crate) fn new(public_url: Option<&PublicUrl>, iris: &Iris, listening: Option<SocketAddr>) -> Self {
+        if let Some(url) = public_url {
+            return Self(url.as_str().into());
+        }
+        match listening {
+            // Nobody chose the default base as an address.
+            Some(address) if iris.base() == Iris::DEFAULT_BASE => Self(server_address(address).into()),
+            _ => Self(iris.base().into()),
+        }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the link to an IRI of this home.
+    pub(crate) fn link(&self, iri: &str, iris: &Iris) -> String {
+        match iri.strip_prefix(iris.base()) {
+            Some(path) => format!("{}{path}", self.0),
+            None => iri.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for LinkBase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Returns the address of a server as links contain it.
+fn server_address(address: SocketAddr) -> String {
+    let ip = address.ip();
+    if ip.is_loopback() || ip.is_unspecified() {
+        return format!("http://localhost:{}/", address.port());
+    }
+    format!("http://{address}/")
+}
+
+impl FromRequestParts<AppState> for LinkBase {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
+        if state.public_url.is_none()
+            && let Some(forwarded) = state.proxies.public_url(&parts.headers, &parts.extensions)
+        {
+            return Ok(Self(forwarded.as_str().into()));
+        }
+        Ok(state.link_base.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_begin_with_the_public_url_or_the_address() {
+        let default = Iris::default();
+        let own = Iris::new("https://data.example.org/x/").expect("a base");
+        let url: PublicUrl = "https://e.org/".parse().expect("a URL");
+        let address = |text: &str| Some(text.parse().expect("an address"));
+        for (url, iris, listening, expected) in [
+            (Some(&url), &own, address("127.0.0.1:8100"), "https://e.org/"),
+            (None, &own, address("127.0.0.1:8100"), "https://data.example.org/x/"),
+            (None, &default, address("127.0.0.1:8100"), "http://localhost:8100/"),
+            (None, &default, address("0.0.0.0:8100"), "http://localhost:8100/"),
+            (None, &default, address("[::1]:8100"), "http://localhost:8100/"),
+            (None, &default, address("192.0.2.1:80"), "http://192.0.2.1:80/"),
+            (None, &default, None, "http://localhost:7878/"),
+        ] {
+            assert_eq!(LinkBase::new(url, iris, listening).as_str(), expected);
+        }
+        let links = LinkBase::new(Some(&url), &own, None);
+        assert_eq!(links.link("https://data.example.org/x/dataset/1", &own), "https://e.org/dataset/1");
+        assert_eq!(links.link("https://other.example.org/1", &own), "https://other.example.org/1");
+    }
+
+    #[test]
+    fn public_urls_have_no_path() {
+        for (text, expected) in [
+            ("https://data.example.org/", "https://data.example.org/"),
+            ("http://localhost:8100", "http://localhost:8100/"),
+            ("http://[::1]:8100", "http://[::1]:8100/"),
+            ("https://münchen.example/", "https://münchen.example/"),
+        ] {
+            assert_eq!(text.parse::<PublicUrl>().expect("valid").as_str(), expected);
+        }
+        for text in [
+            "",
+            "data.example.org",
+            "ftp://e.org/",
+            "https://",
+            "https:///",
+            "https://e.org/data/",
+            "https://e.org?x",
+            "https://user@e.org/",
+            "https://e.org/\r\n",
+            "https://e.org:x/",
+            "https://e.org\"><script>",
+        ] {
+            assert!(text.parse::<PublicUrl>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Worker processes of the server: one pool evaluates SPARQL queries, one parses examples of visitors.
+
+use crate::api::ExampleParser;
+use lodeseek_sparql::QueryWorker;
+use lodeseek_worker::{Limits, Pool, PoolOptions, WorkerError, serve};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Maximum number of workers of a pool that wait for tasks.
+const IDLE_WORKERS: usize = 2;
+/// Number of tasks after which a worker is replaced.
+const TASKS_OF_WORKER: usize = 1_000;
+
+/// Options of the worker processes.
+#[derive(Clone, Debug)]
+pub struct WorkerOptions {
+    /// Program that calls [`run_worker`] after the arguments `arguments`, the name of a [`WorkerRole`], and the limits.
+    pub program: PathBuf,
+    /// First arguments of the program.
+    pub arguments: Vec<OsString>,
+    /// Memory of a query, and of parsing an example, in megabytes.
+    pub memory_megabytes: u64,
+}
+
+/// Work of a worker process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WorkerRole {
+    /// Evaluates SPARQL queries. It can read the home.
+    Queries,
+    /// Parses examples of visitors. It can read no files.
+    Examples,
+}
+
+impl WorkerRole {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Queries => "queries",
+            Self::Examples => "examples",
+        }
+    }
+}
+
+impl FromStr for WorkerRole {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let roles = [Self::Queries, Self::Examples];
+        roles
+            .into_iter()
+            .find(|role| role.name() == name)
+            .ok_or_else(|| format!("{name} is no role: queries, examples"))
+    }
+}
+
+/// The pools of a server.
+#[derive(Clone, Debug)]
+pub struct Workers {
+    pub(crate) queries: Pool,
+    pub(crate) examples: Pool,
+}
+
+impl Workers {
+    /// Starts the worker processes of a home, and logs the protections that this system lacks.
+    ///
+    /// # Errors
+    /// If a worker process cannot be started.
+    pub fn start(home: &Path, options: &WorkerOptions) -> Result<Self, WorkerError> {
+        let start = |role: WorkerRole| Pool::start(pool_options(home, role, options));
+        let (queries, examples) = (start(WorkerRole::Queries)?, start(WorkerRole::Examples)?);
+        for missing in queries.missing_protections() {
+            tracing::warn!("worker processes lack a protection: {missing}");
+        }
+        Ok(Self { queries, examples })
+    }
+}
+
+fn pool_options(home: &Path, role: WorkerRole, options: &WorkerOptions) -> PoolOptions {
+    let mut arguments = options.arguments.clone();
+    arguments.push(role.name().into());
+    let (open_files, stack_megabytes, readable) = match role {
+        // RocksDB keeps its files open. The parser of queries recurses.
+        WorkerRole::Queries => (4096, 256, vec![home.to_owned()]),
+        WorkerRole::Examples => (32, 64, Vec::new()),
+    };
+    let limits = Limits { memory_megabytes: options.memory_megabytes, open_files, stack_megabytes, readable };
+    let program = options.program.clone();
+    PoolOptions { program, arguments, limits, idle: IDLE_WORKERS, tasks: TASKS_OF_WORKER }
+}
+
+/// Runs this process as a worker until its standard input ends. `limits` is the last argument of the command line.
+///
+/// # Errors
+/// If the limits cannot be set, or if the parent process breaks the protocol.
+pub fn run_worker(role: WorkerRole, home: &Path, limits: &str) -> io::Result<()> {
+    let limits: Limits = serde_json::from_str(limits)?;
+    match role {
+        WorkerRole::Queries => serve(&limits, QueryWorker::new(home.to_owned())),
+        WorkerRole::Examples => serve(&limits, ExampleParser),
+    }
+}

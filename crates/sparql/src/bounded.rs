@@ -1,0 +1,195 @@
+//! Queries whose cost is bounded before they run: they stay in the process, with permits of their own.
+//!
+//! A bounded query has one of these forms, with projection, aliases, `UNION` and `LIMIT`:
+//!
+//! - *Tables*: rows that stand in the query or that statistics have computed, at most [`MAX_TABLE_ROWS`]. Filters, joins, groups and
+//!   orders of tables are tables. A call of a service that bounds its answer is a table, too.
+//! - *Streams*: one triple pattern. Each row that is read is a row of the answer, so the limit of rows bounds the work. A filter,
+//!   an order, a group or a join of a stream is not bounded.
+//!
+//! All other queries are expensive as far as anybody knows before they run.
+
+use super::algebra::{looked_at_by, pattern_of};
+use super::federation::Services;
+use super::limits::{SparqlLimits, comparisons};
+use super::string_limits::growth_of;
+use spargebra::Query;
+use spargebra::algebra::GraphPattern;
+use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
+
+/// Maximum number of rows of a table.
+const MAX_TABLE_ROWS: u64 = 100_000;
+/// Maximum number of rows that a bounded service returns.
+const SERVICE_ROWS: u64 = 1_000;
+/// Maximum ratio of the length of a computed string to that of its inputs.
+const MAX_GROWTH: f64 = 10.0;
+/// Maximum number of comparisons for each row.
+const MAX_COMPARISONS: usize = 100;
+
+/// Cost of a pattern that is bounded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Bound {
+    /// At most so many rows, which may be held in memory.
+    Table(u64),
+    /// Rows that are read one by one, each a row of the answer.
+    Stream,
+}
+
+/// Returns true if the cost of a query is bounded. `services` are those of the query.
+pub(super) fn is_bounded(query: &Query, services: &dyn Services, limits: &SparqlLimits) -> bool {
+    let pattern = pattern_of(query);
+    if growth_of(pattern) > MAX_GROWTH || comparisons(pattern) > MAX_COMPARISONS {
+        return false;
+    }
+    let bound = Analysis { services, rows: limits.rows }.bound(pattern);
+    match query {
+        // The description of a resource is as long as the store makes it; that of few resources is a stream.
+        Query::Describe { .. } => matches!(bound, Some(Bound::Table(_))),
+        _ => bound.is_some(),
+    }
+}
+
+struct Analysis<'s> {
+    services: &'s dyn Services,
+    /// Limit of rows of the answer.
+    rows: usize,
+}
+
+impl Analysis<'_> {
+    fn bound(&self, pattern: &GraphPattern) -> Option<Bound> {
+        if !looked_at_by(pattern).is_empty() {
+            return None; // EXISTS
+        }
+        let bound = match pattern {
+            GraphPattern::Values { bindings, .. } => Bound::Table(bindings.len() as u64),
+            GraphPattern::Bgp { patterns } => match patterns.as_slice() {
+                [] => Bound::Table(1),
+                [triple] if has_distinct_variables(triple) => Bound::Stream,
+                _ => return None,
+            },
+            GraphPattern::Graph { name, inner } => match (self.bound(inner)?, name) {
+                // In each graph the rows are the same.
+                (Bound::Table(_), NamedNodePattern::Variable(_)) => return None,
+                (bound, _) => bound,
+            },
+            GraphPattern::Extend { inner, .. }
+            | GraphPattern::Project { inner, .. }
+            | GraphPattern::Reduced { inner } => self.bound(inner)?,
+            GraphPattern::Slice { inner, start, .. } => match self.bound(inner)? {
+                Bound::Stream if *start > self.rows => return None,
+                bound => bound,
+            },
+            GraphPattern::Filter { inner, .. }
+            | GraphPattern::Distinct { inner }
+            | GraphPattern::OrderBy { inner, .. }
+            | GraphPattern::Group { inner, .. } => Bound::Table(self.table(inner)?),
+            GraphPattern::Union { left, right } => match (self.bound(left)?, self.bound(right)?) {
+                (Bound::Table(left), Bound::Table(right)) => Bound::Table(left.saturating_add(right)),
+                _ => Bound::Stream,
+            },
+            GraphPattern::Join { left, right }
+            | GraphPattern::LeftJoin { left, right, .. }
+            | GraphPattern::Minus { left, right } => {
+                Bound::Table(self.table(left)?.max(1).saturating_mul(self.table(right)?.max(1)))
+            }
+            GraphPattern::Service { name: NamedNodePattern::NamedNode(name), inner, .. }
+                if self.services.is_bounded(name, inner) =>
+            {
+                Bound::Table(SERVICE_ROWS)
+            }
+            _ => return None,
+        };
+        match bound {
+            Bound::Table(rows) if rows > MAX_TABLE_ROWS => None,
+            bound => Some(bound),
+        }
+    }
+
+    fn table(&self, pattern: &GraphPattern) -> Option<u64> {
+        match self.bound(pattern)? {
+            Bound::Table(rows) => Some(rows),
+            Bound::Stream => None,
+        }
+    }
+}
+
+/// Returns true if no variable occurs twice: a triple pattern with one that does reads triples that match nothing.
+fn has_distinct_variables(triple: &TriplePattern) -> bool {
+    let predicate = match &triple.predicate {
+        NamedNodePattern::Variable(variable) => Some(variable.as_str()),
+        NamedNodePattern::NamedNode(_) => None,
+    };
+    let names = [name(&triple.subject), predicate, name(&triple.object)];
+    let different = |a: usize, b: usize| names[a].is_none() || names[a] != names[b];
+    different(0, 1) && different(0, 2) && different(1, 2)
+}
+
+fn name(term: &TermPattern) -> Option<&str> {
+    match term {
+        TermPattern::Variable(variable) => Some(variable.as_str()),
+        TermPattern::BlankNode(node) => Some(node.as_str()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::federation::NoServices;
+    use spargebra::SparqlParser;
+
+    fn is_cheap(query: &str) -> bool {
+        let query = SparqlParser::new().parse_query(query).unwrap_or_else(|error| panic!("{query}: {error}"));
+        is_bounded(&query, &NoServices, &SparqlLimits::default())
+    }
+
+    #[test]
+    fn lookups_and_tables_are_bounded() {
+        for query in [
+            "ASK {}",
+            "ASK { ?s <x:p> ?o }",
+            "SELECT * { ?s ?p ?o } LIMIT 10",
+            "SELECT ?p (STR(?o) AS ?t) { GRAPH ?g { <x:s> ?p ?o } } OFFSET 5",
+            "SELECT * { { <x:s> ?p ?o } UNION { ?s ?p <x:s> } }",
+            "SELECT (COUNT(*) AS ?n) { VALUES ?x { 1 2 3 } FILTER(?x > 1) }",
+            "SELECT ?x { VALUES ?x { 1 2 3 } VALUES ?y { 1 2 3 } } ORDER BY ?x",
+            "CONSTRUCT { ?s <x:q> ?o } WHERE { ?s <x:p> ?o }",
+            "DESCRIBE <x:s>",
+        ] {
+            assert!(is_cheap(query), "{query}");
+        }
+    }
+
+    #[test]
+    fn what_reads_more_than_it_returns_is_not_bounded() {
+        let comparisons = "?x = 1 || ".repeat(200);
+        for query in [
+            "SELECT * { ?s <x:p> ?o . ?o <x:q> ?z }",
+            "SELECT * { ?s <x:p> ?o FILTER(CONTAINS(STR(?o), 'x')) }",
+            "ASK { ?s <x:p> ?o FILTER(?o = 1) }",
+            "SELECT * { ?s <x:p> ?s }",
+            "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }",
+            "SELECT DISTINCT ?s { ?s ?p ?o }",
+            "SELECT * { ?s ?p ?o } ORDER BY ?o",
+            "SELECT * { ?s ?p ?o } OFFSET 10000000",
+            "SELECT * { ?s <x:p>* ?o }",
+            "SELECT * { ?s <x:p> ?o OPTIONAL { ?o <x:q> ?z } }",
+            "SELECT * { VALUES ?s { <x:s> } ?s ?p ?o }",
+            "SELECT * { VALUES ?s { <x:s> } FILTER EXISTS { ?s ?p ?o } }",
+            "SELECT * { GRAPH ?g { VALUES ?s { <x:s> } } }",
+            "SELECT * { SERVICE <http://e.org/> { ?s ?p ?o } }",
+            "DESCRIBE ?s { ?s ?p ?o }",
+            &format!("SELECT * {{ VALUES ?x {{ 1 }} FILTER({comparisons} ?x = 1) }}"),
+            "SELECT (CONCAT(?o,?o,?o,?o,?o,?o,?o,?o,?o,?o,?o) AS ?t) { ?s ?p ?o }",
+        ] {
+            assert!(!is_cheap(query), "{query}");
+        }
+    }
+
+    #[test]
+    fn large_tables_are_not_bounded() {
+        let values = |name: &str| format!("VALUES ?{name} {{ {} }}", "1 ".repeat(400));
+        assert!(is_cheap(&format!("SELECT * {{ {} }}", values("a"))));
+        assert!(!is_cheap(&format!("SELECT * {{ {} {} }}", values("a"), values("b"))));
+    }
+}

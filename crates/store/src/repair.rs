@@ -1,0 +1,287 @@
+//! Repair of a home: a damaged store is written anew from what can still be read.
+//!
+//! The new store is made beside the old one and replaces it by renaming, so that an interrupted repair changes nothing. The
+//! old one is kept as `store.damaged`. Sources, in this order:
+//!
+//! - The catalogue graph of the old store, if it can be read and no commit is missing; else the descriptions that the caller
+//!   recovered, for example from the index.
+//! - Content from graph files, which are verified by their names; else from the old store, if it has the expected number of
+//!   triples.
+//!
+//! Profiles and snippets are not copied: the caller indexes all datasets again.
+
+use super::{
+    Access, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store, StoreError, commit_record, counts,
+    fingerprint, graph_file, journal, lock, open_oxigraph, settings,
+};
+use commit_record::CommitRecord;
+use lodeseek_catalog::{Dataset, DatasetId, dcat};
+use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
+use oxrdf::Quad;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A dataset of which something is lost.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LostDataset {
+    /// Its id.
+    pub id: DatasetId,
+    /// Its title.
+    pub title: String,
+    /// Its source, if known: its catalogue, or else its files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The lost part.
+    pub lost: Lost,
+}
+
+/// Part of a dataset that only a further load can restore.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lost {
+    /// All triples. Its description remains.
+    Content,
+    /// The spelling of numbers and dates. The store has their values.
+    LexicalForms,
+    /// Statements of the description that only the catalogue had. Its main properties were recovered.
+    Description,
+}
+
+impl LostDataset {
+    fn new(entry: &Entry, lost: Lost) -> Self {
+        let metadata = &entry.dataset.metadata;
+        let files: Vec<&str> = entry.dataset.distributions.iter().map(|one| one.location.as_str()).collect();
+        let source = entry.origin.clone().or_else(|| metadata.source.clone());
+        Self {
+            id: metadata.id.clone(),
+            title: metadata.title().to_owned(),
+            source: source.or_else(|| (!files.is_empty()).then(|| files.join(", "))),
+            lost,
+        }
+    }
+}
+
+const NEW: &str = "store.new";
+const OLD: &str = "store.damaged";
+/// Triples that are written at once.
+const BATCH: usize = 500_000;
+
+/// Writes the store of a home anew. `recovered` contains descriptions and versions from elsewhere, for a catalogue that
+/// cannot be read or lacks commits.
+///
+/// # Errors
+/// If another process uses the home, its settings cannot be read, or a file cannot be written.
+pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset>, StoreError> {
+    let lock = lock(home, Access::Write)?;
+    // A missing folder is damage, too; without it the settings are those of no home.
+    let present = home.join(STORE);
+    fs::create_dir_all(&present).map_err(StoreError::io(&present))?;
+    let iris = settings(home, Access::Read, None)?;
+    let record = CommitRecord::read(home).ok().flatten();
+    if let Some(record) = &record
+        && record.base != iris.base()
+    {
+        let reason =
+            format!("the base is {}, but the datasets were stored with {}; correct it", iris.base(), record.base);
+        return Err(StoreError::Settings { path: home.join("lodeseek.toml"), reason });
+    }
+    let new = home.join(NEW);
+    remove_folder(&new)?;
+    let old = open_oxigraph(&present, Access::Read).ok();
+    // Neither store has the lock, so that no commit is recorded before the new one is in place.
+    let without_lock = |oxigraph| Store::with_parts(home, iris.clone(), oxigraph, Access::Write, None);
+    let old = old.map(without_lock);
+    let stored = old.as_ref().and_then(|old| old.stored_commit().ok()).unwrap_or(0);
+    let recorded = record.as_ref().map_or(0, |record| record.commit);
+    let store = without_lock(open_oxigraph(&new, Access::Write)?);
+    let is_complete = stored >= recorded && stored > 0;
+    let (entries, mut lost) = store.copy_catalog(old.as_ref(), is_complete, recovered)?;
+    lost.extend(store.copy_content(&entries, old.as_ref())?);
+    #[cfg(feature = "rocksdb")]
+    store.oxigraph.flush()?;
+    drop((store, old));
+    let damaged = home.join(OLD);
+    remove_folder(&damaged)?;
+    fs::rename(&present, &damaged).map_err(StoreError::io(&present))?;
+    fs::rename(&new, &present).map_err(StoreError::io(&new))?;
+    drop(lock);
+    let store = Store::open_unchecked(home, Access::Write, None)?;
+    store.reset_commit(stored.max(recorded) + 1)?;
+    Ok(lost)
+}
+
+fn remove_folder(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_dir_all(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(StoreError::Io { path: path.to_owned(), cause }),
+        _ => Ok(()),
+    }
+}
+
+impl Store {
+    /// Writes the descriptions of all datasets. Returns their entries, and the datasets whose descriptions were recovered.
+    fn copy_catalog(
+        &self,
+        old: Option<&Self>,
+        is_complete: bool,
+        recovered: &[Entry],
+    ) -> Result<(Vec<Entry>, Vec<LostDataset>), StoreError> {
+        let readable = old.and_then(|old| Some((old.catalog_quads().ok()?, old.entries().ok()?)));
+        if let Some((quads, entries)) = &readable
+            && is_complete
+        {
+            self.bulk_load(quads.iter().cloned())?;
+            return Ok((entries.clone(), Vec::new()));
+        }
+        let mut lost = Vec::new();
+        let mut entries: BTreeMap<DatasetId, Entry> = BTreeMap::new();
+        for entry in readable.map(|(_, entries)| entries).unwrap_or_default() {
+            entries.insert(entry.dataset.metadata.id.clone(), entry);
+        }
+        // The index follows the store: where both have a dataset and commits are missing, the index is the later one.
+        for entry in recovered {
+            let id = &entry.dataset.metadata.id;
+            let present = entries.get(id);
+            let is_same = present.is_some_and(|present| {
+                present.version == entry.version && present.dataset.metadata == entry.dataset.metadata
+            });
+            // The index lacks some statements of a description.
+            if !is_same {
+                let origin = present.and_then(|present| present.origin.clone());
+                let entry = Entry { origin, ..entry.clone() };
+                lost.push(LostDataset::new(&entry, Lost::Description));
+                entries.insert(id.clone(), entry);
+            }
+        }
+        let entries: Vec<Entry> = entries.into_values().collect();
+        if entries.is_empty() && old.is_none() {
+            let reason =
+                "neither its catalogue nor its index can be read; restore a backup, or load everything into a new home";
+            return Err(StoreError::Damaged { home: self.home.clone(), reason: reason.to_owned() });
+        }
+        let mut quads = Vec::new();
+        for entry in &entries {
+            quads.extend(self.description_quads(&entry.dataset, &entry.version));
+        }
+        self.bulk_load(quads.into_iter())?;
+        Ok((entries, lost))
+    }
+
+    fn catalog_quads(&self) -> Result<Vec<Quad>, StoreError> {
+        let catalog = self.iris.catalog();
+        let quads = self.oxigraph.quads_for_pattern(None, None, None, Some(catalog.as_ref().into()));
+        Ok(quads.collect::<Result<_, _>>()?)
+    }
+
+    fn description_quads(&self, dataset: &Dataset, version: &str) -> Vec<Quad> {
+        let id = &dataset.metadata.id;
+        let mut triples = dcat::to_triples(dataset, &self.iris);
+        let (node, graph) = (self.iris.dataset(id), self.iris.graph(id, version));
+        triples.extend(dcat::content_graph(&node, &graph, self.iris.part(id, "graph")));
+        triples.into_iter().map(|triple| triple.in_graph(self.iris.catalog())).collect()
+    }
+
+    fn bulk_load(&self, quads: impl Iterator<Item = Quad>) -> Result<(), StoreError> {
+        let mut bulk = self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(200);
+        bulk.load_quads(quads)?;
+        bulk.commit()?;
+        Ok(())
+    }
+
+    /// Writes the content of all datasets. Lost content becomes empty; returns the datasets that are to be loaded again.
+    fn copy_content(&self, entries: &[Entry], old: Option<&Self>) -> Result<Vec<LostDataset>, StoreError> {
+        let mut lost = Vec::new();
+        let mut empty = Vec::new();
+        let mut batch = Vec::new();
+        let mut triples = 0;
+        for entry in entries {
+            let (id, version) = (&entry.dataset.metadata.id, &entry.version);
+            let graph = match graph_file::read(&graph_file::path(&self.home, version), version) {
+                Ok(graph) => graph,
+                Err(_) => match old.and_then(|old| old.whole_content(id, version)) {
+                    Some(graph) => graph,
+                    None => {
+                        lost.push(LostDataset::new(entry, Lost::Content));
+                        empty.push((entry.dataset.clone(), TripleGraphBuilder::new().finish()));
+                        continue;
+                    }
+                },
+            };
+            triples += graph.len();
+            batch.push((self.iris.graph(id, version), graph));
+            if triples >= BATCH {
+                self.write_graphs(&std::mem::take(&mut batch))?;
+                triples = 0;
+            }
+        }
+        self.write_graphs(&batch)?;
+        if !empty.is_empty() {
+            let options = LoadOptions { replaced: Replaced::Kept, ..LoadOptions::default() };
+            Loader::new(self).with_options(options).load_graphs(empty, &|_| ())?;
+        }
+        Ok(lost)
+    }
+
+    fn write_graphs(&self, graphs: &[(oxrdf::NamedNode, TripleGraph)]) -> Result<(), StoreError> {
+        let quads = graphs.iter().flat_map(|(name, graph)| {
+            let space = super::blank::BlankNodeScope::from_graph(name);
+            let triples = graph.triples().iter();
+            triples.map(move |&triple| space.to_store(graph.to_triple(triple)).in_graph(name.clone()))
+        });
+        self.bulk_load(quads)
+    }
+
+    /// Reads the content of a dataset version, if the store has the expected number of its triples.
+    fn whole_content(&self, id: &DatasetId, version: &str) -> Option<TripleGraph> {
+        let expected = GraphCounts::read(&self.home, version)?.all.triples;
+        let graph = self.read_graph(&self.iris.graph(id, version)).ok()?;
+        (graph.len() as u64 == expected && expected > 0).then_some(graph)
+    }
+
+    /// Restores the damaged files of a dataset version: graph file, counts and fingerprint. Returns the dataset if its graph
+    /// file cannot be restored exactly.
+    pub fn restore_files(&self, entry: &Entry) -> Result<Option<LostDataset>, StoreError> {
+        let (id, version) = (&entry.dataset.metadata.id, &entry.version);
+        let path = graph_file::path(&self.home, version);
+        let mut lost = None;
+        if graph_file::read(&path, version).is_err() {
+            let graph = self.read_graph(&self.iris.graph(id, version))?;
+            graph_file::restore(&self.home, version, &graph)?;
+            if graph_file::read(&path, version).is_err() {
+                // Readers then take the content from the store.
+                remove_file(&path)?;
+                lost = Some(LostDataset::new(entry, Lost::LexicalForms));
+            }
+        }
+        if GraphCounts::read(&self.home, version).is_none() {
+            remove_file(&counts::path(&self.home, version))?;
+            self.counts(id, version)?;
+        }
+        if fingerprint::read(&self.home, version).is_none() {
+            remove_file(&fingerprint::path(&self.home, version))?;
+            self.fingerprint(entry)?;
+        }
+        Ok(lost)
+    }
+
+    /// Removes a damaged list of past loads, which cannot be restored.
+    pub fn forget_loads(&self) -> Result<(), StoreError> {
+        remove_file(&journal::path(&self.home))
+    }
+}
+
+/// Returns the folder of the store that [`rebuild_store`] replaced, if there is one.
+#[must_use]
+pub fn damaged_store(home: &Path) -> Option<PathBuf> {
+    let path = home.join(OLD);
+    path.exists().then_some(path)
+}
+
+fn remove_file(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(StoreError::Io { path: path.to_owned(), cause }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,158 @@
+//! Limits that a worker sets on itself before it reads any input.
+
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::PathBuf;
+
+/// Limits of a worker. The parent hands them over on the command line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Memory of a task in megabytes, without the files that are mapped.
+    pub memory_megabytes: u64,
+    /// Maximum number of open files.
+    pub open_files: u64,
+    /// Stack of the thread that runs the tasks, in megabytes.
+    pub stack_megabytes: u64,
+    /// Folders and files that the worker may read.
+    pub readable: Vec<PathBuf>,
+}
+
+impl Limits {
+    /// Limit of all data in bytes. It is above the limit of a task: the parent ends the worker first, with a clear error.
+    fn data_bytes(&self) -> u64 {
+        (self.memory_megabytes + self.memory_megabytes / 4 + self.stack_megabytes + 256) << 20
+    }
+
+    /// Applies the limits to this process. Returns the protections that the system lacks.
+    ///
+    /// # Errors
+    /// If a limit of resources cannot be set. That is possible on every system.
+    pub(crate) fn apply(&self) -> io::Result<Vec<String>> {
+        self.limit_resources()?;
+        let mut missing = Vec::new();
+        missing.extend(self.restrict_files());
+        missing.extend(restrict_system_calls());
+        Ok(missing)
+    }
+
+    fn limit_resources(&self) -> io::Result<()> {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limits = [
+            (Resource::Data, self.data_bytes()),
+            (Resource::Nofile, self.open_files),
+            (Resource::Fsize, 0),
+            (Resource::Core, 0),
+        ];
+        for (resource, wanted) in limits {
+            let limit = getrlimit(resource).maximum.map_or(wanted, |maximum| maximum.min(wanted));
+            setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })?;
+        }
+        Ok(())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn restrict_files(&self) -> Option<String> {
+        use landlock::RulesetStatus;
+        match self.landlock() {
+            Ok(RulesetStatus::FullyEnforced) => None,
+            Ok(RulesetStatus::PartiallyEnforced) => {
+                Some("this kernel supports a part of Landlock only; update Linux".to_owned())
+            }
+            Ok(RulesetStatus::NotEnforced) => {
+                Some("this kernel has no Landlock, so workers can read all files of the user; enable it".to_owned())
+            }
+            Err(error) => Some(format!("Landlock cannot be enabled: {error}")),
+        }
+    }
+
+    /// Allows reading of the listed folders, and no other files, no TCP, and no signals to other processes.
+    #[cfg(target_os = "linux")]
+    fn landlock(&self) -> Result<landlock::RulesetStatus, landlock::RulesetError> {
+        use landlock::{
+            ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules,
+        };
+        // The rights of Linux 6.12. Older kernels enforce those they support.
+        let abi = ABI::V6;
+        let ruleset = Ruleset::default()
+            .handle_access(AccessFs::from_all(abi))?
+            .handle_access(AccessNet::from_all(abi))?
+            .scope(Scope::from_all(abi))?
+            .create()?
+            .add_rules(path_beneath_rules(&self.readable, AccessFs::ReadFile | AccessFs::ReadDir))?;
+        Ok(ruleset.restrict_self()?.ruleset)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn restrict_files(&self) -> Option<String> {
+        Some("this system has no Landlock, so workers can read all files of the user".to_owned())
+    }
+}
+
+/// Makes system calls of the network, of other programs and of the kernel's administration fail with EPERM.
+#[cfg(target_os = "linux")]
+fn restrict_system_calls() -> Option<String> {
+    let filtered = seccomp_filter().map_err(seccompiler::Error::from);
+    let applied = filtered.and_then(|program| seccompiler::apply_filter(&program));
+    applied.err().map(|error| format!("seccomp cannot be enabled, so workers can use the network: {error}"))
+}
+
+#[cfg(target_os = "linux")]
+fn seccomp_filter() -> Result<seccompiler::BpfProgram, seccompiler::BackendError> {
+    use seccompiler::{SeccompAction, SeccompFilter};
+    let refused = [
+        // Network. `io_uring` can open sockets by itself.
+        libc::SYS_socket,
+        libc::SYS_socketpair,
+        libc::SYS_connect,
+        libc::SYS_bind,
+        libc::SYS_listen,
+        libc::SYS_accept,
+        libc::SYS_accept4,
+        libc::SYS_sendto,
+        libc::SYS_sendmsg,
+        libc::SYS_sendmmsg,
+        libc::SYS_io_uring_setup,
+        // Other programs and processes.
+        libc::SYS_execve,
+        libc::SYS_execveat,
+        libc::SYS_ptrace,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+        libc::SYS_pidfd_getfd,
+        // Administration, and parts of the kernel that a worker does not need.
+        libc::SYS_mount,
+        libc::SYS_umount2,
+        libc::SYS_unshare,
+        libc::SYS_setns,
+        libc::SYS_bpf,
+        libc::SYS_perf_event_open,
+        libc::SYS_userfaultfd,
+        libc::SYS_keyctl,
+        libc::SYS_add_key,
+        libc::SYS_request_key,
+        libc::SYS_init_module,
+        libc::SYS_finit_module,
+        libc::SYS_kexec_load,
+        libc::SYS_open_by_handle_at,
+    ];
+    let rules = refused.into_iter().map(|call| (call, Vec::new())).collect();
+    let denied = SeccompAction::Errno(libc::EPERM as u32);
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, denied, std::env::consts::ARCH.try_into()?)?;
+    filter.try_into()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn restrict_system_calls() -> Option<String> {
+    Some("this system has no seccomp, so workers can use the network".to_owned())
+}
+
+/// Allows this process so much more processor time. The system ends it afterwards, even if the parent does not.
+pub(crate) fn allow_processor_time(time: std::time::Duration) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    use rustix::time::{ClockId, clock_gettime};
+    let used = u64::try_from(clock_gettime(ClockId::ProcessCPUTime).tv_sec).unwrap_or_default();
+    let maximum = getrlimit(Resource::Cpu).maximum;
+    let wanted = used + time.as_secs() + 2;
+    let current = Some(maximum.map_or(wanted, |maximum| maximum.min(wanted)));
+    Ok(setrlimit(Resource::Cpu, Rlimit { current, maximum })?)
+}

@@ -1,0 +1,320 @@
+//! The parent's side: a pool of workers that start on demand and are replaced.
+
+use crate::confinement::Limits;
+use crate::process::Process;
+use crate::protocol::{self, Frame, Kind};
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::process::ChildStdin;
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Interval at which time, memory and cancellation of a task are checked.
+const WATCH: Duration = Duration::from_millis(20);
+/// Time that a cancelled task has to end. Then its worker is ended.
+const GRACE: Duration = Duration::from_millis(200);
+/// Memory that a worker may keep after a task, in bytes. One that keeps more is replaced, so that the memory is returned.
+const KEPT_MEMORY_BYTES: u64 = 64 << 20;
+/// Length of the pieces in which the input of a task is sent.
+const PIECE_BYTES: usize = 1 << 20;
+/// Maximum length of what is sent without a thread of its own: it fits into the buffer of the pipe.
+const BUFFERED_BYTES: usize = 32 << 10;
+
+/// Error of a task.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerError {
+    /// The worker process cannot be started.
+    #[error("cannot start a worker process: {0}")]
+    Start(String),
+    /// The task reached the limit of memory, in megabytes.
+    #[error("the task needs more than {0} MB of memory")]
+    Memory(u64),
+    /// The task reached its limit of time.
+    #[error("the task needs more than {} s", .0.as_secs_f32())]
+    Time(Duration),
+    /// The caller cancelled the task.
+    #[error("the task was cancelled")]
+    Cancelled,
+    /// The worker process ended.
+    #[error("the worker process ended: {0}")]
+    Ended(String),
+}
+
+/// Options of a pool.
+#[derive(Clone, Debug)]
+pub struct PoolOptions {
+    /// Program of the workers.
+    pub program: PathBuf,
+    /// Arguments of the program. The limits follow them as one more argument, in JSON.
+    pub arguments: Vec<OsString>,
+    /// Limits that each worker sets on itself.
+    pub limits: Limits,
+    /// Maximum number of workers that wait for tasks.
+    pub idle: usize,
+    /// Number of tasks after which a worker is replaced.
+    pub tasks: usize,
+}
+
+/// A task for a worker.
+#[derive(Clone, Copy)]
+pub struct Task<'t> {
+    /// Description of the task, for the handler.
+    pub task: &'t [u8],
+    /// Input of the task.
+    pub input: &'t [u8],
+    /// Time until the task is cancelled.
+    pub time: Duration,
+    /// Returns true if nobody waits for the result any more.
+    pub is_cancelled: &'t (dyn Fn() -> bool + Sync),
+}
+
+/// A pool of worker processes. Its users bound the number of concurrent tasks.
+#[derive(Clone)]
+pub struct Pool(Arc<Shared>);
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Pool").field("options", &self.0.options).finish_non_exhaustive()
+    }
+}
+
+struct Shared {
+    options: PoolOptions,
+    idle: Mutex<Vec<Process>>,
+    missing: Vec<String>,
+}
+
+impl Shared {
+    fn idle(&self) -> MutexGuard<'_, Vec<Process>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a worker for the next task, unless there are enough.
+    fn keep(&self, process: Process) {
+        let mut idle = self.idle();
+        if idle.len() < self.options.idle {
+            idle.push(process);
+            return;
+        }
+        drop(idle);
+        drop(process);
+    }
+}
+
+/// End of a task as the parent saw it.
+enum End {
+    /// The worker sent the complete result.
+    Done,
+    /// The worker stopped when the task was cancelled, and can run others.
+    Stopped(WorkerError),
+    /// The worker must be replaced.
+    Failed(WorkerError),
+}
+
+impl Pool {
+    /// Creates a pool and starts its first worker, so that a program that cannot be started is detected now.
+    ///
+    /// # Errors
+    /// [`WorkerError::Start`] if the worker cannot be started.
+    pub fn start(options: PoolOptions) -> Result<Self, WorkerError> {
+        let first = Process::start(&options)?;
+        let missing = first.missing.clone();
+        Ok(Self(Arc::new(Shared { options, idle: Mutex::new(vec![first]), missing })))
+    }
+
+    /// Returns the protections that this system lacks.
+    #[must_use]
+    pub fn missing_protections(&self) -> &[String] {
+        &self.0.missing
+    }
+
+    /// Returns the limits of a worker.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.0.options.limits
+    }
+
+    /// Runs a task in a worker of its own, and passes on the pieces of the result as they come. It blocks until the worker is free
+    /// for other tasks or has ended.
+    ///
+    /// # Errors
+    /// If the task reaches a limit, if it is cancelled, also by a break of `receive`, or if the worker ends.
+    pub fn run(&self, task: &Task<'_>, receive: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>) -> Result<(), WorkerError> {
+        let mut process = self.take()?;
+        let input = process.take_input();
+        let (end, input) = thread::scope(|scope| {
+            // A worker that does not read must not block the thread that ends it.
+            let is_small = task.task.len() + task.input.len() <= BUFFERED_BYTES;
+            let (writing, input) = if is_small {
+                (None, input.and_then(|input| write(input, task)))
+            } else {
+                (Some(scope.spawn(move || input.and_then(|input| write(input, task)))), None)
+            };
+            let has_input = writing.is_none();
+            process.put_input(input);
+            let end = self.watch(&mut process, task, has_input, receive);
+            if let End::Failed(_) = end {
+                process.kill(); // and so ends the writing
+            }
+            let written = writing.and_then(|writing| writing.join().ok().flatten());
+            (end, written)
+        });
+        if input.is_some() {
+            process.put_input(input);
+        }
+        process.tasks += 1;
+        match end {
+            End::Done => {
+                self.give_back(process);
+                Ok(())
+            }
+            End::Stopped(error) => {
+                self.give_back(process);
+                Err(error)
+            }
+            End::Failed(error) => {
+                drop(process); // its memory is free before the next task starts
+                self.replenish();
+                Err(error)
+            }
+        }
+    }
+
+    /// Passes on the frames of a worker, and checks the limits.
+    fn watch(
+        &self,
+        process: &mut Process,
+        task: &Task<'_>,
+        has_input: bool,
+        receive: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>,
+    ) -> End {
+        let started = Instant::now();
+        let limit = self.limits().memory_megabytes;
+        let mut checked = started;
+        let mut cancelled: Option<(Instant, WorkerError)> = None;
+        loop {
+            match process.receive(WATCH) {
+                Ok(Ok(Frame { kind: Kind::Done, .. })) => {
+                    return match cancelled {
+                        Some((_, error)) => End::Stopped(error),
+                        None => End::Done,
+                    };
+                }
+                Ok(Ok(Frame { kind: Kind::Output, content })) => {
+                    if cancelled.is_none() && receive(content).is_break() {
+                        if !has_input || process.send(Kind::Cancel, &[]).is_err() {
+                            return End::Failed(WorkerError::Cancelled);
+                        }
+                        cancelled = Some((Instant::now(), WorkerError::Cancelled));
+                    }
+                }
+                Ok(Ok(frame)) => return End::Failed(WorkerError::Ended(format!("it sent {:?}", frame.kind))),
+                Ok(Err(error)) => return End::Failed(WorkerError::Ended(error.to_string())),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return End::Failed(cancelled.map_or_else(|| self.ended(process), |(_, error)| error));
+                }
+            }
+            if checked.elapsed() < WATCH {
+                continue;
+            }
+            checked = Instant::now();
+            if process.memory().is_some_and(|memory| memory >> 20 >= limit) {
+                return End::Failed(cancelled.map_or(WorkerError::Memory(limit), |(_, error)| error));
+            }
+            match &cancelled {
+                Some((since, error)) if since.elapsed() >= GRACE => return End::Failed(error.clone()),
+                Some(_) => {}
+                None => {
+                    let error = if (task.is_cancelled)() {
+                        WorkerError::Cancelled
+                    } else if started.elapsed() >= task.time {
+                        WorkerError::Time(task.time)
+                    } else {
+                        continue;
+                    };
+                    if !has_input || process.send(Kind::Cancel, &[]).is_err() {
+                        return End::Failed(error);
+                    }
+                    cancelled = Some((Instant::now(), error));
+                }
+            }
+        }
+    }
+
+    /// Returns the error for a worker that ended by itself.
+    fn ended(&self, process: &mut Process) -> WorkerError {
+        let reason = process.end_reason();
+        if process.ran_out_of_memory() {
+            return WorkerError::Memory(self.limits().memory_megabytes);
+        }
+        tracing::warn!(%reason, "a worker process ended unexpectedly; its task failed, others continue");
+        WorkerError::Ended(reason)
+    }
+
+    fn take(&self) -> Result<Process, WorkerError> {
+        while let Some(mut process) = self.pop_idle() {
+            if process.is_running() {
+                return Ok(process);
+            }
+        }
+        Process::start(&self.0.options)
+    }
+
+    fn pop_idle(&self) -> Option<Process> {
+        self.0.idle().pop()
+    }
+
+    /// Keeps a worker for the next task, or replaces it if it has run many tasks or keeps much memory.
+    fn give_back(&self, process: Process) {
+        let grown = process.memory().map_or(0, |memory| memory.saturating_sub(process.idle_memory));
+        let is_used_up = process.tasks >= self.0.options.tasks || grown > KEPT_MEMORY_BYTES;
+        if is_used_up || !process.has_input() {
+            drop(process);
+            self.replenish();
+        } else {
+            self.0.keep(process);
+        }
+    }
+
+    /// Starts a worker in the background if none is idle, so that the next task does not wait for it.
+    fn replenish(&self) {
+        if !self.0.idle().is_empty() {
+            return;
+        }
+        let shared = Arc::downgrade(&self.0);
+        let options = self.0.options.clone();
+        let start = move || match Process::start(&options) {
+            Ok(process) => {
+                if let Some(shared) = shared.upgrade() {
+                    shared.keep(process);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "cannot replace a worker process; the next task tries again"),
+        };
+        if let Err(error) = thread::Builder::new().name("worker start".to_owned()).spawn(start) {
+            tracing::warn!(%error, "cannot replace a worker process; the next task tries again");
+        }
+    }
+}
+
+/// Writes a task and its input. Returns the pipe, or `None` if the worker no longer reads.
+fn write(mut input: ChildStdin, task: &Task<'_>) -> Option<ChildStdin> {
+    let written = write_to(&mut input, task);
+    written.is_ok().then_some(input)
+}
+
+fn write_to(input: &mut impl Write, task: &Task<'_>) -> io::Result<()> {
+    let seconds = u32::try_from(task.time.as_secs()).unwrap_or(u32::MAX / 4).saturating_add(1);
+    protocol::write(input, Kind::Task, &[&seconds.to_le_bytes(), task.task].concat())?;
+    for piece in task.input.chunks(PIECE_BYTES) {
+        protocol::write(input, Kind::Input, piece)?;
+    }
+    protocol::write(input, Kind::EndOfInput, &[])
+}

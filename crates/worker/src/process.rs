@@ -1,0 +1,180 @@
+//! One worker process, as the parent sees it.
+
+use crate::confinement::Limits;
+use crate::pool::{PoolOptions, WorkerError};
+use crate::protocol::{self, Frame, Kind};
+use std::fs;
+use std::io::{self, BufRead, BufReader};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Time that a new worker has until it is ready.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// Frames that wait until the parent takes them. Then the worker waits.
+const WAITING_FRAMES: usize = 2;
+/// Bytes of the standard error that are kept, to explain the end of a worker.
+const KEPT_ERROR_BYTES: usize = 2000;
+
+/// A running worker process. Dropping it ends the process and waits for its end.
+pub(crate) struct Process {
+    child: Child,
+    input: Option<ChildStdin>,
+    frames: Receiver<io::Result<Frame>>,
+    errors: Arc<Mutex<String>>,
+    /// Protections that the system lacks.
+    pub(crate) missing: Vec<String>,
+    /// Memory when the worker was ready, in bytes.
+    pub(crate) idle_memory: u64,
+    /// Number of tasks so far.
+    pub(crate) tasks: usize,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // it may have ended already
+        if let Err(error) = self.child.wait() {
+            tracing::warn!(%error, "cannot wait for the end of a worker process");
+        }
+    }
+}
+
+fn lock(errors: &Mutex<String>) -> MutexGuard<'_, String> {
+    errors.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Process {
+    /// Starts a worker, and waits until its limits apply.
+    pub(crate) fn start(options: &PoolOptions) -> Result<Self, WorkerError> {
+        let failed = |error: io::Error| WorkerError::Start(format!("{}: {error}", options.program.display()));
+        let limits = serde_json::to_string::<Limits>(&options.limits).map_err(|error| failed(error.into()))?;
+        let mut child = Command::new(&options.program)
+            .args(&options.arguments)
+            .arg(limits)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let input = child.stdin.take();
+        let errors = Arc::new(Mutex::new(String::new()));
+        let (sender, frames) = sync_channel(WAITING_FRAMES);
+        if let (Some(output), Some(error_output)) = (child.stdout.take(), child.stderr.take()) {
+            let kept = Arc::clone(&errors);
+            thread::Builder::new()
+                .name("worker errors".to_owned())
+                .spawn(move || keep(error_output, &kept))
+                .map_err(failed)?;
+            thread::Builder::new().name("worker".to_owned()).spawn(move || receive(output, &sender)).map_err(failed)?;
+        }
+        let mut process = Self { child, input, frames, errors, missing: Vec::new(), idle_memory: 0, tasks: 0 };
+        match process.frames.recv_timeout(START_TIMEOUT) {
+            Ok(Ok(Frame { kind: Kind::Ready, content })) => {
+                process.missing = serde_json::from_slice(&content).map_err(|error| failed(error.into()))?;
+            }
+            Ok(Ok(frame)) => return Err(failed(io::Error::other(format!("it sent {:?} first", frame.kind)))),
+            Ok(Err(error)) => return Err(failed(error)),
+            Err(RecvTimeoutError::Timeout) => {
+                let seconds = START_TIMEOUT.as_secs();
+                return Err(failed(io::Error::other(format!("the worker is not ready after {seconds} s"))));
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let reason = process.end_reason();
+                return Err(failed(io::Error::other(format!("the worker ended: {reason}"))));
+            }
+        }
+        process.idle_memory = process.memory().unwrap_or_default();
+        Ok(process)
+    }
+
+    /// Sends a frame. It blocks while the worker does not read.
+    pub(crate) fn send(&mut self, kind: Kind, content: &[u8]) -> io::Result<()> {
+        let input = self.input.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        protocol::write(input, kind, content)
+    }
+
+    /// Takes the standard input out, to write to it from another thread.
+    pub(crate) fn take_input(&mut self) -> Option<ChildStdin> {
+        self.input.take()
+    }
+
+    /// Returns true if tasks can be sent.
+    pub(crate) fn has_input(&self) -> bool {
+        self.input.is_some()
+    }
+
+    pub(crate) fn put_input(&mut self, input: Option<ChildStdin>) {
+        self.input = input;
+    }
+
+    /// Waits for the next frame.
+    pub(crate) fn receive(&self, time: Duration) -> Result<io::Result<Frame>, RecvTimeoutError> {
+        self.frames.recv_timeout(time)
+    }
+
+    /// Returns the memory of the process in bytes, without mapped files. `None` if the system does not report it.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+        Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+    }
+
+    /// Returns true if the process has not ended.
+    pub(crate) fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Ends the process. Its frames end, too.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill(); // it may have ended already
+    }
+
+    /// Waits for the end of the process and returns its reason: the status and the last lines of the standard error.
+    pub(crate) fn end_reason(&mut self) -> String {
+        let status = match self.child.wait() {
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        };
+        // The thread that reads the standard error may be late.
+        thread::sleep(Duration::from_millis(5));
+        let errors = lock(&self.errors);
+        let last = errors.lines().last().unwrap_or_default();
+        if last.is_empty() { status } else { format!("{status}: {last}") }
+    }
+
+    /// Returns true if an allocation of the process failed.
+    pub(crate) fn ran_out_of_memory(&self) -> bool {
+        let errors = lock(&self.errors);
+        errors.contains("memory allocation of") || errors.contains("bad_alloc")
+    }
+}
+
+/// Hands over the frames of a worker until its output ends.
+fn receive(output: impl io::Read, sender: &SyncSender<io::Result<Frame>>) {
+    let mut output = BufReader::new(output);
+    while let Some(frame) = protocol::read(&mut output).transpose() {
+        let is_error = frame.is_err();
+        if sender.send(frame).is_err() || is_error {
+            return;
+        }
+    }
+}
+
+/// Keeps the end of the standard error of a worker, and logs it.
+fn keep(output: impl io::Read, kept: &Mutex<String>) {
+    // Lines are bounded, in case that a worker writes without an end.
+    let mut output = BufReader::new(output);
+    let mut line = Vec::new();
+    while let Ok(1..) = io::Read::take(&mut output, KEPT_ERROR_BYTES as u64).read_until(b'\n', &mut line) {
+        let text = String::from_utf8_lossy(&line).into_owned();
+        tracing::debug!("worker: {}", text.trim_end());
+        let mut kept = lock(kept);
+        if kept.len() + text.len() > KEPT_ERROR_BYTES {
+            kept.clear();
+        }
+        kept.push_str(&text);
+        line.clear();
+    }
+}

@@ -1,0 +1,161 @@
+//! The worker's side: reads tasks from the standard input and runs them one after the other.
+
+use crate::confinement::{Limits, allow_processor_time};
+use crate::protocol::{self, Kind};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Work of a worker.
+pub trait Handler: Send + Sync + 'static {
+    /// Runs a task. The result goes to [`TaskContext::send`].
+    ///
+    /// # Errors
+    /// If the parent no longer listens. Other errors are part of the result. An error ends the worker.
+    fn handle(&self, task: &[u8], context: &TaskContext) -> io::Result<()>;
+}
+
+/// A running task: its input, its output and its cancellation.
+pub struct TaskContext {
+    input: Mutex<Receiver<Vec<u8>>>,
+    output: Arc<Mutex<File>>,
+    cancellation: Arc<Mutex<TaskCancellation>>,
+}
+
+/// Cancellation of a task: what to do, or that it was requested.
+#[derive(Default)]
+struct TaskCancellation {
+    requested: bool,
+    act: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl TaskCancellation {
+    fn request(&mut self) {
+        self.requested = true;
+        if let Some(act) = self.act.take() {
+            act();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl TaskContext {
+    /// Returns the input of the task.
+    pub fn input(&self) -> impl Read + '_ {
+        TaskInput { pieces: lock(&self.input), piece: Vec::new(), place: 0 }
+    }
+
+    /// Sends a piece of the result to the parent.
+    ///
+    /// # Errors
+    /// If the parent no longer listens.
+    pub fn send(&self, output: &[u8]) -> io::Result<()> {
+        protocol::write(&mut *lock(&self.output), Kind::Output, output)
+    }
+
+    /// Calls a function when the parent cancels the task, or at once if it did.
+    pub fn on_cancel(&self, act: impl FnOnce() + Send + 'static) {
+        let mut cancellation = lock(&self.cancellation);
+        cancellation.act = Some(Box::new(act));
+        if cancellation.requested {
+            cancellation.request();
+        }
+    }
+}
+
+/// Reader of the input of a task.
+struct TaskInput<'c> {
+    pieces: MutexGuard<'c, Receiver<Vec<u8>>>,
+    piece: Vec<u8>,
+    place: usize,
+}
+
+impl Read for TaskInput<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.place == self.piece.len() {
+            match self.pieces.recv() {
+                Ok(piece) => (self.piece, self.place) = (piece, 0),
+                Err(_) => return Ok(0),
+            }
+        }
+        let mut rest = &self.piece[self.place..];
+        let read = rest.read(buffer)?;
+        self.place += read;
+        Ok(read)
+    }
+}
+
+/// Time of a task that a parent announces, in seconds, before the description of the task.
+pub(crate) const TIME_BYTES: usize = 4;
+
+/// Serves the tasks of the parent process until the standard input ends. The limits apply from the first moment.
+///
+/// # Errors
+/// If the limits cannot be set, or if the parent breaks the protocol.
+pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
+    let missing = limits.apply()?;
+    let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let output = Arc::new(Mutex::new(File::from(io::stdout().as_fd().try_clone_to_owned()?)));
+    protocol::write(&mut *lock(&output), Kind::Ready, &serde_json::to_vec(&missing)?)?;
+    let stack = usize::try_from(limits.stack_megabytes << 20).map_err(io::Error::other)?;
+    let (tasks, waiting) = channel::<(Vec<u8>, TaskContext)>();
+    thread::Builder::new().name("task".to_owned()).stack_size(stack).spawn(move || {
+        while let Ok((task, context)) = waiting.recv() {
+            run(&handler, &task, &context);
+        }
+    })?;
+    let mut pieces: Option<Sender<Vec<u8>>> = None;
+    let mut cancellation = Arc::new(Mutex::new(TaskCancellation::default()));
+    while let Some(frame) = protocol::read(&mut input)? {
+        match frame.kind {
+            Kind::Task => {
+                let (sender, receiver) = channel();
+                pieces = Some(sender);
+                cancellation = Arc::default();
+                let context = TaskContext {
+                    input: Mutex::new(receiver),
+                    output: Arc::clone(&output),
+                    cancellation: Arc::clone(&cancellation),
+                };
+                tasks.send((frame.content, context)).map_err(io::Error::other)?;
+            }
+            Kind::Input => {
+                if let Some(pieces) = &pieces {
+                    let _ = pieces.send(frame.content); // a task may end before its input
+                }
+            }
+            Kind::EndOfInput => pieces = None,
+            Kind::Cancel => lock(&cancellation).request(),
+            other => return Err(io::Error::other(format!("{other:?} is no frame for a worker"))),
+        }
+    }
+    end_process()
+}
+
+/// Runs a task. If it panics or loses its parent, the process ends: its state is not trusted any more.
+fn run(handler: &impl Handler, frame: &[u8], context: &TaskContext) {
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let (time, task) = frame.split_at_checked(TIME_BYTES).ok_or(io::ErrorKind::InvalidData)?;
+        let seconds = u32::from_le_bytes(time.try_into().map_err(io::Error::other)?);
+        allow_processor_time(Duration::from_secs(u64::from(seconds) * 2))?;
+        handler.handle(task, context)?;
+        protocol::write(&mut *lock(&context.output), Kind::Done, &[])
+    }));
+    if !matches!(outcome, Ok(Ok(()))) {
+        std::process::abort();
+    }
+}
+
+/// Ends the process at once, without the destructors of libraries whose threads still run.
+fn end_process() -> io::Result<()> {
+    use rustix::process::{Signal, getpid, kill_process};
+    Ok(kill_process(getpid(), Signal::KILL)?)
+}

@@ -1,0 +1,241 @@
+//! Workers that crash, hang, grow, or try to leave their confinement: each costs its own task an error, and nothing else.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is its own test harness")]
+
+use lodeseek_worker::{Handler, Limits, Pool, PoolOptions, Task, TaskContext, WorkerError, serve};
+use std::fs;
+use std::hint::black_box;
+use std::io::{self, Read};
+use std::net::{TcpListener, TcpStream};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// First argument of a worker.
+const WORKER: &str = "worker";
+const MEGABYTES: u64 = 128;
+
+/// Runs the task that its description names, with an argument after a space.
+struct Tasks;
+
+impl Handler for Tasks {
+    fn handle(&self, task: &[u8], context: &TaskContext) -> io::Result<()> {
+        let text = String::from_utf8_lossy(task).into_owned();
+        let (name, argument) = text.split_once(' ').unwrap_or((&text, ""));
+        let outcome = match name {
+            "count" => {
+                let mut input = Vec::new();
+                context.input().read_to_end(&mut input)?;
+                input.len().to_string()
+            }
+            "process" => std::process::id().to_string(),
+            "many" => {
+                for _ in 0..argument.parse::<usize>().map_err(io::Error::other)? {
+                    context.send(&[b'x'; 10_000])?;
+                }
+                "end".to_owned()
+            }
+            "allocate" => {
+                let bytes = argument.parse::<usize>().map_err(io::Error::other)? << 20;
+                black_box(vec![1u8; bytes]).len().to_string()
+            }
+            "leak" => {
+                let bytes = argument.parse::<usize>().map_err(io::Error::other)? << 20;
+                Vec::leak(vec![1u8; bytes]).len().to_string()
+            }
+            "reserve" => Vec::<u8>::with_capacity(8 << 30).capacity().to_string(),
+            "spin" => loop {
+                black_box(());
+            },
+            "wait" => {
+                let cancelled = std::sync::Arc::new(AtomicBool::new(false));
+                let flag = std::sync::Arc::clone(&cancelled);
+                context.on_cancel(move || flag.store(true, Ordering::Relaxed));
+                while !cancelled.load(Ordering::Relaxed) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                "cancelled".to_owned()
+            }
+            "abort" => std::process::abort(),
+            "panic" => panic!("a panic of the test"),
+            "overflow" => overflow(1).to_string(),
+            "connect" => described(TcpStream::connect(argument)),
+            "read" => described(fs::read(argument)),
+            "write" => described(fs::write(argument, "text")),
+            "start" => described(Command::new(argument).status()),
+            other => format!("no task {other}"),
+        };
+        context.send(outcome.as_bytes())
+    }
+}
+
+fn described<T>(outcome: io::Result<T>) -> String {
+    outcome.map_or_else(|error| format!("{:?}", error.kind()), |_| "possible".to_owned())
+}
+
+fn overflow(depth: u64) -> u64 {
+    let frame = black_box([depth; 64]);
+    if depth == u64::MAX { 0 } else { overflow(depth + 1) + black_box(frame)[0] }
+}
+
+fn options(readable: &Path) -> PoolOptions {
+    PoolOptions {
+        program: std::env::current_exe().expect("this program"),
+        arguments: vec![WORKER.into()],
+        limits: Limits {
+            memory_megabytes: MEGABYTES,
+            open_files: 32,
+            stack_megabytes: 8,
+            readable: vec![readable.to_owned()],
+        },
+        idle: 4,
+        tasks: 100,
+    }
+}
+
+fn run_for(pool: &Pool, text: &str, input: &[u8], time: Duration) -> Result<String, WorkerError> {
+    let task = Task { task: text.as_bytes(), input, time, is_cancelled: &|| false };
+    let mut last = Vec::new();
+    pool.run(&task, &mut |piece| {
+        last = piece;
+        ControlFlow::Continue(())
+    })?;
+    Ok(String::from_utf8(last).expect("UTF-8"))
+}
+
+fn run(pool: &Pool, text: &str) -> Result<String, WorkerError> {
+    run_for(pool, text, b"", Duration::from_secs(20))
+}
+
+fn results_are_complete(pool: &Pool) {
+    assert_eq!(run_for(pool, "count", &vec![b'x'; 5_000_000], Duration::from_secs(20)).as_deref(), Ok("5000000"));
+    assert_eq!(run(pool, "count").as_deref(), Ok("0"));
+    assert_eq!(run(pool, "many 2000").as_deref(), Ok("end"));
+}
+
+fn a_worker_is_used_again(pool: &Pool) {
+    assert_eq!(run(pool, "process"), run(pool, "process"));
+}
+
+fn memory_is_limited(pool: &Pool) {
+    for task in ["allocate 400", "reserve"] {
+        assert_eq!(run(pool, task), Err(WorkerError::Memory(MEGABYTES)), "{task}");
+    }
+    assert_eq!(run(pool, "allocate 1").as_deref(), Ok("1048576"));
+}
+
+fn a_worker_that_keeps_memory_is_replaced(pool: &Pool) {
+    let before = run(pool, "process").expect("an id");
+    assert!(run(pool, "leak 100").is_ok(), "below the limit");
+    let after = run(pool, "process").expect("an id");
+    assert_ne!(before, after);
+    assert!(run(pool, "leak 1").is_ok());
+    assert_eq!(run(pool, "process"), Ok(after), "little is no reason");
+}
+
+fn time_is_limited(pool: &Pool) {
+    let started = Instant::now();
+    let time = Duration::from_millis(300);
+    assert_eq!(run_for(pool, "spin", b"", time), Err(WorkerError::Time(time)));
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert_eq!(run_for(pool, "wait", b"", time), Err(WorkerError::Time(time)));
+}
+
+fn a_task_is_cancelled(pool: &Pool) {
+    for text in ["spin", "wait", "many 100000000"] {
+        let since = Instant::now();
+        let is_cancelled = || since.elapsed() > Duration::from_millis(100);
+        let task =
+            Task { task: text.as_bytes(), input: b"", time: Duration::from_secs(60), is_cancelled: &is_cancelled };
+        assert_eq!(pool.run(&task, &mut |_| ControlFlow::Continue(())), Err(WorkerError::Cancelled), "{text}");
+        assert!(since.elapsed() < Duration::from_secs(5), "{text}: {:?}", since.elapsed());
+    }
+    let task = Task { task: b"many 100000000", input: b"", time: Duration::from_secs(60), is_cancelled: &|| false };
+    assert_eq!(pool.run(&task, &mut |_| ControlFlow::Break(())), Err(WorkerError::Cancelled), "nobody listens");
+}
+
+fn a_crash_costs_its_own_task_only(pool: &Pool) {
+    thread::scope(|scope| {
+        for task in ["abort", "panic", "overflow", "abort"] {
+            scope.spawn(move || {
+                let outcome = run(pool, task);
+                assert!(matches!(outcome, Err(WorkerError::Ended(_))), "{task}: {outcome:?}");
+            });
+        }
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    assert_eq!(run_for(pool, "count", b"abc", Duration::from_secs(20)).as_deref(), Ok("3"));
+                }
+            });
+        }
+    });
+}
+
+fn input_that_nobody_reads_blocks_nothing(pool: &Pool) {
+    let time = Duration::from_millis(300);
+    assert_eq!(run_for(pool, "spin", &vec![b'x'; 8_000_000], time), Err(WorkerError::Time(time)));
+}
+
+fn a_worker_is_confined(pool: &Pool, folder: &Path) {
+    let inside = folder.join("inside");
+    fs::write(&inside, "text").expect("written");
+    assert_eq!(run(pool, &format!("read {}", inside.display())).as_deref(), Ok("possible"));
+    let written = run(pool, &format!("write {}", folder.join("new").display()));
+    assert!(!matches!(written.as_deref(), Ok("possible")), "{written:?}");
+    let missing = pool.missing_protections();
+    if missing.iter().any(|reason| reason.contains("Landlock")) {
+        eprintln!("skipped: reading outside of the folder: {missing:?}");
+    } else {
+        assert_eq!(run(pool, "read /etc/passwd").as_deref(), Ok("PermissionDenied"));
+    }
+    if missing.iter().any(|reason| reason.contains("seccomp")) {
+        eprintln!("skipped: network and programs: {missing:?}");
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    assert_eq!(run(pool, &format!("connect {address}")).as_deref(), Ok("PermissionDenied"));
+    assert_eq!(run(pool, "start /bin/true").as_deref(), Ok("PermissionDenied"));
+}
+
+fn a_program_that_is_no_worker_is_reported(folder: &Path) {
+    for program in ["/bin/true", "/no/such/program"] {
+        let options = PoolOptions { program: program.into(), ..options(folder) };
+        let error = Pool::start(options).expect_err("no worker");
+        assert!(matches!(&error, WorkerError::Start(reason) if reason.starts_with(program)), "{error}");
+    }
+}
+
+fn main() -> io::Result<()> {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, first, limits] = arguments.as_slice()
+        && first == WORKER
+    {
+        return serve(&serde_json::from_str(limits)?, Tasks);
+    }
+    let folder = tempfile::tempdir()?;
+    let pool = Pool::start(options(folder.path())).map_err(io::Error::other)?;
+    let checks: [(&str, fn(&Pool)); 8] = [
+        ("results_are_complete", results_are_complete),
+        ("a_worker_is_used_again", a_worker_is_used_again),
+        ("memory_is_limited", memory_is_limited),
+        ("a_worker_that_keeps_memory_is_replaced", a_worker_that_keeps_memory_is_replaced),
+        ("time_is_limited", time_is_limited),
+        ("a_task_is_cancelled", a_task_is_cancelled),
+        ("a_crash_costs_its_own_task_only", a_crash_costs_its_own_task_only),
+        ("input_that_nobody_reads_blocks_nothing", input_that_nobody_reads_blocks_nothing),
+    ];
+    for (name, check) in checks {
+        check(&pool);
+        println!("test {name} ... ok");
+    }
+    a_worker_is_confined(&pool, folder.path());
+    println!("test a_worker_is_confined ... ok");
+    a_program_that_is_no_worker_is_reported(folder.path());
+    println!("test a_program_that_is_no_worker_is_reported ... ok");
+    Ok(())
+}

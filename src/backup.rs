@@ -1,0 +1,71 @@
+//! `lodeseek backup` and `lodeseek restore`: incremental backups of the home with checksums.
+
+use super::ExitStatus;
+use super::output::OutputArguments;
+use super::terminal::{Format, bar, grouped};
+use lodeseek_engine::{backup, restore};
+use lodeseek_store::{Access, Store};
+use oxsdatatypes::DateTime;
+use serde::Serialize;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Arguments {
+    /// Folder of the backup. A further `backup` into it copies only what changed; `restore` writes it to a home that is empty or
+    /// missing.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    let store = Store::open(home, Access::Read, None)?;
+    let bar = bar(1, "copying {bar:30} {pos} of {len} files · {eta} left");
+    let report = backup(&store, &arguments.folder, Some(DateTime::now()), &|done, total| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    let text = format!(
+        "{} datasets backed up: {} files, {:.1} MB, of which {} files, {:.1} MB were copied",
+        grouped(report.datasets as u64),
+        grouped(report.files as u64),
+        report.bytes as f64 / 1e6,
+        grouped(report.copied_files as u64),
+        report.copied_bytes as f64 / 1e6,
+    );
+    write(arguments.output.format(), &report, &text)
+}
+
+pub(crate) fn run_restore(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    let bar = bar(1, "restoring {bar:30} {pos} of {len} files · {eta} left");
+    let report = restore(&arguments.folder, home, &|done, total| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    let text = format!(
+        "{} datasets restored to {}: {} files, {:.1} MB, all with the right checksum",
+        grouped(report.datasets as u64),
+        home.display(),
+        grouped(report.files as u64),
+        report.bytes as f64 / 1e6,
+    );
+    write(arguments.output.format(), &report, &text)
+}
+
+fn write(format: Format, report: &impl Serialize, text: &str) -> anyhow::Result<ExitStatus> {
+    match format {
+        Format::Json => {
+            let mut out = io::stdout().lock();
+            serde_json::to_writer_pretty(&mut out, report)?;
+            writeln!(out)?;
+        }
+        Format::Text => writeln!(io::stderr().lock(), "{text}")?,
+    }
+    Ok(ExitStatus::Success)
+}

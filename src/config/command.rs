@@ -1,0 +1,174 @@
+//! `lodeseek config`: shows, checks and creates the configuration of a home.
+
+use super::{Config, FILE, KEYS, Key, Kind};
+use crate::ExitStatus;
+use crate::output::OutputArguments;
+use crate::ranking::{self, Record};
+use anyhow::{Context, ensure};
+use lodeseek_engine::index_folder;
+use lodeseek_index::{AnalysisKind, Index};
+use serde_json::json;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use toml::Value;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Command {
+    /// Show the effective value of every key, and the place it comes from.
+    Show {
+        #[command(flatten)]
+        output: OutputArguments,
+    },
+    /// Check the configuration: keys, values, files and the index.
+    Check,
+    /// Write a configuration file with every key as a comment.
+    Init,
+}
+
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    match arguments.command {
+        Command::Show { output } => show(home, output.is_json())?,
+        Command::Check => check(home)?,
+        Command::Init => init(home)?,
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// The effective value of a key.
+struct Effective {
+    /// Value in TOML, or a description of the default.
+    value: String,
+    /// Place; `index` for recorded values.
+    source: String,
+    is_set: bool,
+}
+
+/// Returns the effective value of a key: of variable or file, else as recorded with the index, else the default.
+fn effective(key: &Key, config: &Config, record: &Record, analysis: Option<&str>) -> Effective {
+    if let (Some(value), Some(source)) = (config.value(key.path), config.source(key.path)) {
+        return Effective { value: value.to_string(), source: source.to_string(), is_set: true };
+    }
+    let recorded = match key.path {
+        "ranking" => record.ranking.map(|preset| preset.to_string()),
+        "encoders.dpr" => record.dpr.clone(),
+        "encoders.colbert" => record.colbert.clone(),
+        "encoders.onnx" => record.onnx.clone(),
+        "analysis" => analysis.map(str::to_owned),
+        _ => None,
+    };
+    match recorded {
+        Some(value) => Effective { value: Value::from(value).to_string(), source: "index".to_owned(), is_set: true },
+        None => Effective { value: (key.default)(), source: "default".to_owned(), is_set: false },
+    }
+}
+
+fn show(home: &Path, is_json: bool) -> anyhow::Result<()> {
+    let config = Config::load(home)?;
+    let record = ranking::read_record(home)?;
+    let analysis = index_analysis(home).map(AnalysisKind::name);
+    let rows = KEYS.iter().map(|key| (key, effective(key, &config, &record, analysis)));
+    let rows: Vec<(&Key, Effective)> = rows.collect();
+    let mut out = io::stdout().lock();
+    if is_json {
+        let row = |(key, row): &(&Key, Effective)| {
+            let value = config.value(key.path).map_or_else(|| json!(row.value.trim_matches('"')), |value| json!(value));
+            json!({ "key": key.path, "value": value, "source": row.source, "variable": key.variable() })
+        };
+        serde_json::to_writer_pretty(&mut out, &rows.iter().map(row).collect::<Vec<_>>())?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    let width = KEYS.iter().map(|key| key.path.len()).max().unwrap_or(0);
+    for (key, row) in &rows {
+        let value = if row.is_set { row.value.clone() } else { format!("({})", row.value) };
+        writeln!(out, "{:width$}  {value}  # {}", key.path, row.source)?;
+    }
+    Ok(())
+}
+
+/// Returns the analysis of the index of a home, if there is an index.
+fn index_analysis(home: &Path) -> Option<AnalysisKind> {
+    let snapshot = Index::open(&index_folder(home)).ok()?.snapshot().ok()?;
+    Some(snapshot.analysis().kind())
+}
+
+fn check(home: &Path) -> anyhow::Result<()> {
+    let config = Config::load(home)?;
+    for key in KEYS.iter().filter(|key| matches!(key.kind, Kind::Path | Kind::Model)) {
+        let (Some(Value::String(value)), Some(source)) = (config.value(key.path), config.source(key.path)) else {
+            continue;
+        };
+        if key.kind == Kind::Path || super::is_path(value) {
+            ensure!(Path::new(value).exists(), "{source}: `{}`: there is no file or folder {value}", key.path);
+        }
+    }
+    if let Some(indexed) = index_analysis(home) {
+        config.check_analysis(indexed)?;
+    }
+    ranking::Choice::new(home, &config, None, None)?.check()?;
+    ensure!(config.unknown_variables.is_empty(), "{}", config.unknown_variables.join("\n"));
+    let count = KEYS.iter().filter(|key| config.source(key.path).is_some()).count();
+    writeln!(io::stdout().lock(), "{}: {count} settings, no problem found", super::path(home).display())?;
+    Ok(())
+}
+
+fn init(home: &Path) -> anyhow::Result<()> {
+    let path = super::path(home);
+    let before = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    };
+    let is_new = before.lines().all(|line| line.trim().is_empty() || line.starts_with("base"));
+    ensure!(
+        is_new,
+        "{} has settings or comments already and was not changed; `lodeseek config show` lists all keys",
+        path.display()
+    );
+    fs::create_dir_all(home).with_context(|| format!("cannot create {}", home.display()))?;
+    crate::provenance::write_atomically(&path, (before.clone() + &template(!before.is_empty())).as_bytes())?;
+    writeln!(io::stdout().lock(), "{}: remove the # of the keys that you set", path.display())?;
+    Ok(())
+}
+
+/// Returns a file with every key as a comment, with its explanation and an example.
+fn template(has_base: bool) -> String {
+    let mut text =
+        format!("# {FILE}: settings of this home. A flag precedes a variable LODESEEK_…, which precedes this file.\n");
+    let mut table = "";
+    for key in KEYS.iter().filter(|key| !(has_base && key.path == "base")) {
+        let (of, name) = key.path.split_once('.').unwrap_or(("", key.path));
+        if key.kind == Kind::Harvests {
+            table = key.path;
+            text += &format!("\n# {}.\n# [[{}]]\n# {}\n", key.help, key.path, key.example);
+            continue;
+        }
+        if of != table {
+            table = of;
+            text += &format!("\n[{table}]");
+        }
+        let flag = if key.flags.is_empty() { String::new() } else { format!("; flag: {}", key.flags) };
+        text += &format!("\n# {} (default: {}{flag}).\n# {name} = {}\n", key.help, (key.default)(), key.example);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_is_valid_and_sets_nothing() {
+        let text = template(false);
+        let settings: toml::Table = toml::from_str(&text).expect("TOML");
+        assert!(settings.values().all(|table| table.as_table().is_some_and(toml::Table::is_empty)), "{settings:?}");
+        toml::from_str::<super::super::Settings>(&text).expect("settings");
+    }
+}

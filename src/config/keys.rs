@@ -1,0 +1,388 @@
+//! The keys of the configuration: the single list for checks, variables, `lodeseek config` and the reference.
+
+use lodeseek_index::vectors::Precision;
+use lodeseek_rerank::encoder::Device;
+use lodeseek_server::{Portal, SnippetLimits};
+use lodeseek_sparql::SparqlLimits;
+
+/// Kind of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Text,
+    /// Path of a file or folder.
+    Path,
+    /// Name of a model, or path of its folder.
+    Model,
+    Number,
+    List,
+    /// Array of tables: the scheduled harvests.
+    Harvests,
+}
+
+/// A key.
+pub(crate) struct Key {
+    /// Name with its table, as `portal.title`.
+    pub(crate) path: &'static str,
+    pub(crate) kind: Kind,
+    /// Flags with the same effect, empty if there are none.
+    pub(crate) flags: &'static str,
+    /// Sentence without a full stop.
+    pub(crate) help: &'static str,
+    /// Default value, or a description of it.
+    pub(crate) default: fn() -> String,
+    /// Value in TOML for the template of `config init`.
+    pub(crate) example: &'static str,
+}
+
+impl Key {
+    /// Returns the name of the environment variable.
+    pub(crate) fn variable(&self) -> String {
+        let name = self.path.to_ascii_uppercase().replace(['.', '-'], "_");
+        format!("{}{name}", super::PREFIX)
+    }
+}
+
+/// Returns true if a key is a table, or an array of tables.
+pub(super) fn is_table(key: &str) -> bool {
+    KEYS.iter().any(|known| {
+        known.path.split_once('.').is_some_and(|(table, _)| table == key)
+            || known.kind == Kind::Harvests && known.path == key
+    })
+}
+
+fn none() -> String {
+    "none".to_owned()
+}
+
+/// All keys, in the order of the reference.
+pub(crate) const KEYS: &[Key] = &[
+    Key {
+        path: "base",
+        kind: Kind::Text,
+        flags: "load --base, harvest --base",
+        help: "First part of all IRIs. Written when the home is created, and fixed from then on",
+        default: || lodeseek_catalog::Iris::DEFAULT_BASE.to_owned(),
+        example: "\"http://localhost:7878/\"",
+    },
+    Key {
+        path: "public-url",
+        kind: Kind::Text,
+        flags: "serve --public-url",
+        help: "Address at which clients reach the server: links, feeds and sitemaps begin with it",
+        default: || "the base; with the default base the address of the server".to_owned(),
+        example: "\"https://data.example.org/\"",
+    },
+    Key {
+        path: "ranking",
+        kind: Kind::Text,
+        flags: "--ranking",
+        help: "Ranking of searches: words, balanced or best",
+        default: || "as indexed, else best".to_owned(),
+        example: "\"best\"",
+    },
+    Key {
+        path: "analysis",
+        kind: Kind::Text,
+        flags: "index --analysis",
+        help: "Text analysis: multilingual, english or acordar",
+        default: || "as indexed, else multilingual".to_owned(),
+        example: "\"multilingual\"",
+    },
+    Key {
+        path: "models",
+        kind: Kind::Path,
+        flags: "",
+        help: "Folder that contains the models which are given by name",
+        default: || "share/lodeseek/models beside the folder of the program".to_owned(),
+        example: "\"/usr/share/lodeseek/models\"",
+    },
+    Key {
+        path: "portal.title",
+        kind: Kind::Text,
+        flags: "serve --title",
+        help: "Name of the portal",
+        default: || Portal::default().title,
+        example: "\"Open data of Northport\"",
+    },
+    Key {
+        path: "portal.description",
+        kind: Kind::Text,
+        flags: "serve --description",
+        help: "Description of the portal",
+        default: || Portal::default().description,
+        example: "\"All datasets of the city\"",
+    },
+    Key {
+        path: "portal.publisher",
+        kind: Kind::Text,
+        flags: "serve --publisher",
+        help: "Publisher of the portal",
+        default: || Portal::default().publisher,
+        example: "\"City of Northport\"",
+    },
+    Key {
+        path: "portal.publisher-iri",
+        kind: Kind::Text,
+        flags: "serve --publisher-iri",
+        help: "IRI of the publisher",
+        default: none,
+        example: "\"https://northport.example.org/\"",
+    },
+    Key {
+        path: "encoders.dpr",
+        kind: Kind::Model,
+        flags: "--dpr",
+        help: "Model with one vector for each text: a name, or the path of a folder",
+        default: || "as indexed, else lodeseek-minilm".to_owned(),
+        example: "\"lodeseek-minilm\"",
+    },
+    Key {
+        path: "encoders.colbert",
+        kind: Kind::Model,
+        flags: "--colbert",
+        help: "Model with one vector for each token: a name, or the path of a folder",
+        default: || "as indexed, else lodeseek-minilm".to_owned(),
+        example: "\"lodeseek-minilm\"",
+    },
+    Key {
+        path: "encoders.onnx",
+        kind: Kind::Text,
+        flags: "--onnx",
+        help: "Name of the ONNX file in the folders of the models",
+        default: || "model.onnx, else model_int8.onnx".to_owned(),
+        example: "\"model_int8.onnx\"",
+    },
+    Key {
+        path: "encoders.device",
+        kind: Kind::Text,
+        flags: "--device",
+        help: "Device of the models: auto, cpu, cuda or cuda:N",
+        default: || Device::default().to_string(),
+        example: "\"cpu\"",
+    },
+    Key {
+        path: "encoders.threads",
+        kind: Kind::Number,
+        flags: "--model-threads",
+        help: "Number of threads of one model run, and of scoring",
+        default: || "all physical cores while encoding, 1 for a query".to_owned(),
+        example: "2",
+    },
+    Key {
+        path: "encoders.onnxruntime",
+        kind: Kind::Path,
+        flags: "--onnxruntime",
+        help: "Path of the library of ONNX Runtime",
+        default: || "ORT_DYLIB_PATH, else that of `make setup`, else the system's".to_owned(),
+        example: "\"/usr/lib/libonnxruntime.so\"",
+    },
+    Key {
+        path: "encoders.vectors",
+        kind: Kind::Text,
+        flags: "index --vectors, harvest --vectors",
+        help: "Number format of stored vectors: f16, or int8 for half the size",
+        default: || Precision::default().to_string(),
+        example: "\"f16\"",
+    },
+    Key {
+        path: "server.bind",
+        kind: Kind::Text,
+        flags: "serve --bind",
+        help: "Address or host name, and port, to listen on",
+        default: || crate::serve::DEFAULT_BIND.to_owned(),
+        example: "\"127.0.0.1:7878\"",
+    },
+    Key {
+        path: "server.trusted-proxies",
+        kind: Kind::List,
+        flags: "serve --trusted-proxy",
+        help: "IP addresses of reverse proxies whose headers X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host and Forwarded are trusted",
+        default: none,
+        example: "[\"10.0.0.1\"]",
+    },
+    Key {
+        path: "server.operator-token-file",
+        kind: Kind::Path,
+        flags: "serve --operator-token-file",
+        help: "File with the operator token, at least 16 characters",
+        default: || "none: only this machine has access".to_owned(),
+        example: "\"operator-token\"",
+    },
+    Key {
+        path: "server.editor",
+        kind: Kind::Path,
+        flags: "serve --editor",
+        help: "Folder of a SPARQL editor, as built by `make web`",
+        default: || "none: a plain form".to_owned(),
+        example: "\"editor\"",
+    },
+    Key {
+        path: "server.snippet-deadline",
+        kind: Kind::Number,
+        flags: "serve --snippet-deadline",
+        help: "Time limit of a snippet computed on demand, in milliseconds; the best found so far is returned",
+        default: || SnippetLimits::default().deadline.as_millis().to_string(),
+        example: "2000",
+    },
+    Key {
+        path: "server.graph-cache",
+        kind: Kind::Number,
+        flags: "serve --graph-cache",
+        help: "Size of the cache of dataset graphs, in megabytes",
+        default: || (SnippetLimits::default().cache_bytes >> 20).to_string(),
+        example: "256",
+    },
+    Key {
+        path: "sparql.deadline",
+        kind: Kind::Number,
+        flags: "serve --sparql-deadline",
+        help: "Time limit of a query, in seconds; then it is cancelled with status 503",
+        default: || SparqlLimits::default().deadline.as_secs().to_string(),
+        example: "30",
+    },
+    Key {
+        path: "sparql.rows",
+        kind: Kind::Number,
+        flags: "serve --sparql-rows",
+        help: "Maximum number of rows of a result; longer results are truncated",
+        default: || SparqlLimits::default().rows.to_string(),
+        example: "100000",
+    },
+    Key {
+        path: "sparql.megabytes",
+        kind: Kind::Number,
+        flags: "serve --sparql-megabytes",
+        help: "Maximum size of a result, in megabytes of its terms; larger results are truncated",
+        default: || SparqlLimits::default().answer_megabytes.to_string(),
+        example: "1024",
+    },
+    Key {
+        path: "sparql.queries",
+        kind: Kind::Number,
+        flags: "serve --sparql-queries",
+        help: "Maximum number of concurrent queries; further queries wait",
+        default: || SparqlLimits::default().concurrent.to_string(),
+        example: "8",
+    },
+    Key {
+        path: "sparql.queries-of-client",
+        kind: Kind::Number,
+        flags: "serve --sparql-queries-of-client",
+        help: "Maximum number of concurrent queries of one client address",
+        default: || "half of sparql.queries".to_owned(),
+        example: "4",
+    },
+    Key {
+        path: "service.allow",
+        kind: Kind::List,
+        flags: "--service",
+        help: "Endpoints, or IRI prefixes of endpoints, that SERVICE may query",
+        default: none,
+        example: "[\"https://query.wikidata.org/sparql\"]",
+    },
+    Key {
+        path: "service.others",
+        kind: Kind::Text,
+        flags: "--other-services",
+        help: "SERVICE requests to other endpoints: refused or any-public",
+        default: || crate::egress::Others::default().to_string(),
+        example: "\"refused\"",
+    },
+    Key {
+        path: "service.private-networks",
+        kind: Kind::List,
+        flags: "--allow-private-network",
+        help: "Private networks in which allowed endpoints and harvested sources may be",
+        default: none,
+        example: "[\"10.1.0.0/16\"]",
+    },
+    Key {
+        path: "harvest",
+        kind: Kind::Harvests,
+        flags: "serve --harvest, --every, --download",
+        help: "Sources that `serve` harvests repeatedly: `source` (address or path), `every` (default 6h), `download` (also RDF files, default false)",
+        default: none,
+        example: "source = \"https://portal.example.org/catalog.ttl\"\n# every = \"6h\"\n# download = true",
+    },
+    Key {
+        path: "log.filter",
+        kind: Kind::Text,
+        flags: "",
+        help: "Filter of log messages, as in RUST_LOG, which precedes it",
+        default: || crate::logging::DEFAULT_FILTER.to_owned(),
+        example: "\"lodeseek=info,warn\"",
+    },
+];
+
+/// Returns the table of all keys in Markdown, as the reference contains it.
+#[cfg(test)]
+fn markdown() -> String {
+    let mut text = "| key | variable | flag | meaning | default |\n|---|---|---|---|---|\n".to_owned();
+    for key in KEYS {
+        let variable = if key.kind == Kind::Harvests { "–".to_owned() } else { format!("`{}`", key.variable()) };
+        let flags =
+            if key.flags.is_empty() { "–".to_owned() } else { format!("`{}`", key.flags.replace(", ", "`, `")) };
+        let (path, help, default) = (key.path, key.help, (key.default)());
+        text += &format!("| `{path}` | {variable} | {flags} | {help} | {default} |\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Settings;
+    use super::*;
+    use clap::CommandFactory;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_field_of_the_settings_is_a_key() {
+        let of_error = |table: &str, text: &str| {
+            let error = toml::from_str::<Settings>(text).expect_err("an unknown key").message().to_owned();
+            let names = error.split_once("expected ").map(|(_, names)| names.to_owned()).expect("the fields");
+            let names: Vec<String> = names.split('`').skip(1).step_by(2).map(|name| format!("{table}{name}")).collect();
+            names
+        };
+        let mut fields: BTreeSet<String> = of_error("", "zzz = 1").into_iter().collect();
+        for table in ["portal", "encoders", "server", "sparql", "service", "log"] {
+            assert!(fields.remove(table), "{table}");
+            let prefix = format!("{table}.");
+            let names = of_error(&prefix, &format!("[{table}]\nzzz = 1"));
+            fields.extend(names.into_iter().map(|name| name.replace(&format!("{prefix}{prefix}"), &prefix)));
+        }
+        let keys: BTreeSet<String> = KEYS.iter().map(|key| key.path.to_owned()).collect();
+        assert_eq!(fields, keys);
+    }
+
+    #[test]
+    fn every_example_is_valid() {
+        for key in KEYS {
+            let text = match (key.kind, key.path.split_once('.')) {
+                (Kind::Harvests, _) => format!("[[{}]]\n{}", key.path, key.example.replace("# ", "")),
+                (_, Some((table, name))) => format!("[{table}]\n{name} = {}", key.example),
+                (_, None) => format!("{} = {}", key.path, key.example),
+            };
+            toml::from_str::<Settings>(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        }
+    }
+
+    #[test]
+    fn every_flag_exists() {
+        let program = crate::Arguments::command();
+        for key in KEYS {
+            for flag in key.flags.split(", ").filter(|flag| !flag.is_empty()) {
+                let (command, flag) = flag.rsplit_once("--").expect("a flag");
+                let commands = program.get_subcommands();
+                let mut commands = commands.filter(|one| command.is_empty() || one.get_name() == command.trim());
+                let has = |one: &clap::Command| one.get_arguments().any(|argument| argument.get_long() == Some(flag));
+                assert!(commands.any(has), "{}: {command}--{flag}", key.path);
+            }
+        }
+    }
+
+    #[test]
+    fn the_reference_lists_all_keys() {
+        let page = include_str!("../../docs/src/reference/configuration.md");
+        assert!(page.contains(&markdown()), "docs/src/reference/configuration.md must contain\n\n{}", markdown());
+    }
+}

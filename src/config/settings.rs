@@ -1,0 +1,159 @@
+//! The settings by type. A field is `None` if neither file nor environment sets it.
+
+use crate::egress::Others;
+use crate::ranking::Preset;
+use ipnet::IpNet;
+use lodeseek_index::AnalysisKind;
+use lodeseek_index::vectors::Precision;
+use lodeseek_net::egress::IriPrefix;
+use lodeseek_rerank::encoder::Device;
+use lodeseek_server::PublicUrl;
+use serde::{Deserialize, Deserializer, de};
+use std::fmt::Display;
+use std::net::IpAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// All settings of a home.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Settings {
+    /// Fixed when the home is created.
+    pub(crate) base: Option<String>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) public_url: Option<PublicUrl>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) ranking: Option<Preset>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) analysis: Option<AnalysisKind>,
+    pub(crate) models: Option<PathBuf>,
+    pub(crate) portal: PortalSettings,
+    pub(crate) encoders: EncoderSettings,
+    pub(crate) server: ServerSettings,
+    pub(crate) sparql: SparqlSettings,
+    pub(crate) service: ServiceSettings,
+    pub(crate) harvest: Vec<HarvestSettings>,
+    pub(crate) log: LogSettings,
+}
+
+/// Branding.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct PortalSettings {
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) publisher: Option<String>,
+    pub(crate) publisher_iri: Option<String>,
+}
+
+/// Models that turn texts into vectors.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct EncoderSettings {
+    pub(crate) dpr: Option<String>,
+    pub(crate) colbert: Option<String>,
+    pub(crate) onnx: Option<String>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) device: Option<Device>,
+    pub(crate) threads: Option<NonZeroUsize>,
+    pub(crate) onnxruntime: Option<PathBuf>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) vectors: Option<Precision>,
+}
+
+/// Listening, proxies and limits of the server.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ServerSettings {
+    pub(crate) bind: Option<String>,
+    pub(crate) trusted_proxies: Option<Vec<IpAddr>>,
+    pub(crate) operator_token_file: Option<PathBuf>,
+    pub(crate) editor: Option<PathBuf>,
+    pub(crate) snippet_deadline: Option<u64>,
+    pub(crate) graph_cache: Option<usize>,
+}
+
+/// Limits of SPARQL queries.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct SparqlSettings {
+    pub(crate) deadline: Option<u64>,
+    pub(crate) rows: Option<usize>,
+    pub(crate) megabytes: Option<u64>,
+    pub(crate) queries: Option<usize>,
+    pub(crate) queries_of_client: Option<usize>,
+}
+
+/// Remote endpoints that `SERVICE` may query.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ServiceSettings {
+    #[serde(deserialize_with = "texts")]
+    pub(crate) allow: Option<Vec<IriPrefix>>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) others: Option<Others>,
+    #[serde(deserialize_with = "texts")]
+    pub(crate) private_networks: Option<Vec<IpNet>>,
+}
+
+/// One source that the server harvests repeatedly.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct HarvestSettings {
+    pub(crate) source: String,
+    #[serde(default, deserialize_with = "optional_duration")]
+    pub(crate) every: Option<Duration>,
+    #[serde(default)]
+    pub(crate) download: bool,
+}
+
+/// Logging.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct LogSettings {
+    pub(crate) filter: Option<String>,
+}
+
+fn text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    String::deserialize(deserializer)?.parse().map(Some).map_err(de::Error::custom)
+}
+
+fn texts<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D) -> Result<Option<Vec<T>>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    texts.iter().map(|text| text.parse().map_err(de::Error::custom)).collect::<Result<_, _>>().map(Some)
+}
+
+fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    duration(&String::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
+}
+
+/// Parses a duration: a positive number with the unit s, m, h or d.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text:?} is not a duration; write a number and s, m, h or d, for example 30m");
+    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 24 * 3600,
+        _ => return Err(wrong()),
+    };
+    let number = number.parse::<u64>().ok().filter(|number| *number > 0).and_then(|number| number.checked_mul(seconds));
+    number.map(Duration::from_secs).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("6h"), Ok(Duration::from_secs(21_600)));
+        for wrong in ["", "h", "6", "0h", "-1h", "6 h", "é", "99999999999999999999d"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,574 @@
+//! Ranking of a home: the preset, the models, and their record beside the index, so that every command ranks alike.
+//!
+//! Precedence: flags, variables, `lodeseek.toml`, the record of the flags that `index` was run with, default.
+
+use super::config::{Config, Source, is_path};
+use super::encoder::EncoderArguments;
+use anyhow::{Context, bail, ensure};
+use lodeseek_engine::{EncodingOptions, create_vectors, has_vectors, vectors_folder};
+use lodeseek_index::vectors::{self, Precision};
+use lodeseek_rerank::encoder::{Device, EncoderOptions, ModelError, configured_min_similarity, open, open_both};
+use lodeseek_rerank::{Encoder, Granularity};
+use serde::{Deserialize, Serialize};
+use std::env;
+use std::fmt;
+use std::fs;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Name of the model that the program is shipped with.
+const SHIPPED_MODEL: &str = "lodeseek-minilm";
+/// Name of the record in a home.
+const RECORD: &str = "ranking.json";
+
+/// A way to rank, with good settings for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Preset {
+    /// One ranking model, by default fielded BM25.
+    Words,
+    /// FSDM and BM25, fused.
+    Balanced,
+    /// FSDM, BM25 and the vectors of models, fused.
+    #[default]
+    Best,
+}
+
+impl Preset {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Words => "words",
+            Self::Balanced => "balanced",
+            Self::Best => "best",
+        }
+    }
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Error for an unknown preset.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct UnknownPreset(String);
+
+impl fmt::Display for UnknownPreset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown ranking {:?}; supported: words, balanced, best", self.0)
+    }
+}
+
+impl std::error::Error for UnknownPreset {}
+
+impl FromStr for Preset {
+    type Err = UnknownPreset;
+
+    fn from_str(name: &str) -> Result<Self, UnknownPreset> {
+        let preset = [Self::Words, Self::Balanced, Self::Best].into_iter().find(|preset| preset.name() == name);
+        preset.ok_or_else(|| UnknownPreset(name.to_owned()))
+    }
+}
+
+/// Flags that `index` was run with. Other commands use them as defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Record {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ranking: Option<Preset>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dpr: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) colbert: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) onnx: Option<String>,
+}
+
+/// Reads the record of a home, empty if there is none.
+///
+/// # Errors
+/// If it cannot be read or parsed.
+pub(crate) fn read_record(home: &Path) -> anyhow::Result<Record> {
+    let path = home.join(RECORD);
+    match fs::read_to_string(&path) {
+        Ok(text) => serde_json::from_str(&text)
+            .with_context(|| format!("{}: damaged; delete it and run `lodeseek index`", path.display())),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(Record::default())
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+/// Origin of a choice, in ascending order of precedence.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Origin {
+    Default,
+    /// Recorded with the index.
+    Index,
+    /// Variable or line of the configuration file.
+    Setting(String),
+    /// The flags.
+    Flag(String),
+}
+
+impl Origin {
+    /// Returns the precedence.
+    fn level(&self) -> u8 {
+        match self {
+            Self::Default => 0,
+            Self::Index => 1,
+            Self::Setting(_) => 2,
+            Self::Flag(_) => 3,
+        }
+    }
+
+    /// Returns the text of an explicit choice.
+    fn explicit(&self) -> Option<&str> {
+        match self {
+            Self::Default | Self::Index => None,
+            Self::Setting(place) | Self::Flag(place) => Some(place),
+        }
+    }
+}
+
+/// The chosen preset and models.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    preset: Preset,
+    preset_origin: Origin,
+    dpr: Option<String>,
+    colbert: Option<String>,
+    models_origin: Origin,
+    onnx: Option<String>,
+    onnx_origin: Origin,
+    pub(crate) execution: Execution,
+}
+
+/// Execution of models.
+#[derive(Clone, Debug)]
+pub(crate) struct Execution {
+    pub(crate) device: Device,
+    pub(crate) threads: Option<NonZeroUsize>,
+    pub(crate) library: Option<PathBuf>,
+    /// Folder of models that are given by name.
+    pub(crate) models: Option<PathBuf>,
+}
+
+impl Execution {
+    /// Returns the folder of a model: its path, or the folder of a model by name.
+    ///
+    /// # Errors
+    /// If there is no such folder.
+    pub(crate) fn folder(&self, model: &str) -> anyhow::Result<PathBuf> {
+        let path = Path::new(model);
+        if is_path(model) || path.is_dir() {
+            ensure!(path.is_dir(), "there is no model at {model}; name a folder that contains model.onnx");
+            return Ok(path.to_owned());
+        }
+        let folders = self.model_folders();
+        let found = folders.iter().map(|folder| folder.join(model)).find(|folder| folder.is_dir());
+        found.with_context(|| {
+            let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+            format!(
+                "the model {model} was not found in {}; set `models` in lodeseek.toml, or LODESEEK_MODELS, to the folder \
+                 that contains it",
+                folders.join(", ")
+            )
+        })
+    }
+
+    /// Returns the folders in which models are searched: the configured one, or those beside the program.
+    fn model_folders(&self) -> Vec<PathBuf> {
+        if let Some(folder) = &self.models {
+            return vec![folder.clone()];
+        }
+        let program = env::current_exe().and_then(|program| program.canonicalize());
+        program.map(|program| folders_beside(&program)).unwrap_or_default()
+    }
+}
+
+/// Returns the folders of models of a program: an installed one, one of an unpacked archive, and one in Cargo's build folder.
+fn folders_beside(program: &Path) -> Vec<PathBuf> {
+    let Some(folder) = program.parent() else { return Vec::new() };
+    let mut folders = vec![folder.join("models")];
+    folders.extend(folder.parent().map(|prefix| prefix.join("share/lodeseek/models")));
+    let is_build = |ancestor: &&Path| ancestor.file_name().is_some_and(|name| name == "target");
+    let checkout = program.ancestors().find(is_build).and_then(Path::parent);
+    folders.extend(checkout.map(|checkout| checkout.join("models")));
+    folders
+}
+
+impl Choice {
+    /// Chooses the ranking of a home by flags, configuration, and record.
+    ///
+    /// # Errors
+    /// If the flags contradict each other, or the record cannot be read.
+    pub(crate) fn new(
+        home: &Path,
+        config: &Config,
+        encoders: Option<&EncoderArguments>,
+        preset: Option<Preset>,
+    ) -> anyhow::Result<Self> {
+        let record = read_record(home)?;
+        let settings = &config.settings;
+        let flags = encoders.cloned().unwrap_or_default();
+        if let Some(preset) = preset.filter(|preset| *preset != Preset::Best && flags.is_any()) {
+            bail!("--ranking {preset} uses no models: remove --dpr and --colbert, or use --ranking best");
+        }
+        let place = |key: &str| Origin::Setting(format!("{}, `{key}`", origin_text(config.source(key))));
+        let set = &settings.encoders;
+        let (dpr, colbert, models_origin) = if flags.is_any() {
+            (flags.dpr.clone(), flags.colbert.clone(), Origin::Flag(flags.text()))
+        } else if set.dpr.is_some() || set.colbert.is_some() {
+            let key = if set.dpr.is_some() { "encoders.dpr" } else { "encoders.colbert" };
+            (set.dpr.clone(), set.colbert.clone(), place(key))
+        } else if record.dpr.is_some() || record.colbert.is_some() {
+            (record.dpr.clone(), record.colbert.clone(), Origin::Index)
+        } else {
+            let shipped = || Some(SHIPPED_MODEL.to_owned());
+            (shipped(), shipped(), Origin::Default)
+        };
+        let (mut chosen, mut preset_origin) = match (preset, settings.ranking, record.ranking) {
+            (Some(preset), ..) => (preset, Origin::Flag(format!("--ranking {preset}"))),
+            (None, Some(preset), _) => (preset, place("ranking")),
+            (None, None, Some(preset)) => (preset, Origin::Index),
+            (None, None, None) => (Preset::default(), Origin::Default),
+        };
+        if models_origin.level() > preset_origin.level() {
+            (chosen, preset_origin) = (Preset::Best, models_origin.clone());
+        }
+        let (onnx, onnx_origin) = match (flags.onnx.clone(), set.onnx.clone()) {
+            (Some(file), _) => (Some(file.clone()), Origin::Flag(format!("--onnx {file}"))),
+            (None, Some(file)) => (Some(file), place("encoders.onnx")),
+            (None, None) if models_origin == Origin::Index => (record.onnx, Origin::Index),
+            (None, None) => (None, Origin::Default),
+        };
+        let execution = flags.execution(config);
+        Ok(Self { preset: chosen, preset_origin, dpr, colbert, models_origin, onnx, onnx_origin, execution })
+    }
+
+    /// Chooses one ranking model and no vectors.
+    #[must_use]
+    pub(crate) fn without_models(self) -> Self {
+        Self { preset: Preset::Words, ..self }
+    }
+
+    /// Chooses only the model with one vector per text.
+    #[must_use]
+    pub(crate) fn with_text_model_only(self) -> Self {
+        Self { colbert: None, ..self }
+    }
+
+    pub(crate) fn preset(&self) -> Preset {
+        self.preset
+    }
+
+    /// Returns the models with their granularities, DPR first. Empty for presets without models.
+    fn models(&self) -> Vec<(&str, Granularity)> {
+        if self.preset != Preset::Best {
+            return Vec::new();
+        }
+        let models = [(&self.dpr, Granularity::Text), (&self.colbert, Granularity::Piece)];
+        models.into_iter().filter_map(|(model, granularity)| Some((model.as_deref()?, granularity))).collect()
+    }
+
+    /// Returns the text of the explicit choice of models, or `None` if it is that of the index or the default.
+    fn explicit(&self) -> Option<&str> {
+        self.models_origin.explicit().or_else(|| self.preset_origin.explicit())
+    }
+
+    /// Returns the record after `index`: choices by flags, and kept ones.
+    fn record(&self) -> anyhow::Result<Record> {
+        let is_kept = |origin: &Origin| matches!(origin, Origin::Flag(_) | Origin::Index);
+        let model = |model: &Option<String>| -> anyhow::Result<Option<String>> {
+            let Some(model) = model.as_ref().filter(|_| is_kept(&self.models_origin)) else { return Ok(None) };
+            // Other commands may run in another folder.
+            if is_path(model) || Path::new(model).is_dir() {
+                let path = Path::new(model).canonicalize().with_context(|| format!("cannot find the model {model}"))?;
+                return Ok(Some(path.to_string_lossy().into_owned()));
+            }
+            Ok(Some(model.clone()))
+        };
+        Ok(Record {
+            ranking: Some(self.preset).filter(|_| is_kept(&self.preset_origin)),
+            dpr: model(&self.dpr)?,
+            colbert: model(&self.colbert)?,
+            onnx: self.onnx.clone().filter(|_| is_kept(&self.onnx_origin)),
+        })
+    }
+
+    /// Records the choice in a home, for all other commands.
+    ///
+    /// # Errors
+    /// If the record cannot be written.
+    pub(crate) fn write_record(&self, home: &Path) -> anyhow::Result<()> {
+        let record = self.record()?;
+        if record == read_record(home)? {
+            return Ok(());
+        }
+        super::provenance::write(&home.join(RECORD), &serde_json::to_value(record)?)
+    }
+
+    /// Opens the models, DPR first. `threads` is the default number of threads of one run. If models that nobody named cannot
+    /// be opened, the result is empty with a message.
+    ///
+    /// # Errors
+    /// If a model that was named cannot be opened, or a model is broken.
+    pub(crate) fn open(&self, threads: Option<NonZeroUsize>) -> anyhow::Result<Opened> {
+        match self.try_open(threads) {
+            Ok(encoders) => Ok(Opened { encoders, missing: None }),
+            Err(error) if self.explicit().is_some() => Err(error),
+            Err(error) => match absence(&error) {
+                Some(reason) => Ok(Opened { encoders: Vec::new(), missing: Some(reason) }),
+                None => Err(error),
+            },
+        }
+    }
+
+    fn try_open(&self, threads: Option<NonZeroUsize>) -> anyhow::Result<Vec<Box<dyn Encoder>>> {
+        let folders = self.folders()?;
+        if let [(dpr, _), (colbert, _)] = &folders[..]
+            && dpr.canonicalize().is_ok_and(|dpr| colbert.canonicalize().is_ok_and(|colbert| dpr == colbert))
+        {
+            let both = open_both(dpr, &self.options(None, threads))?;
+            tracing::debug!(model = both[0].name(), device = both[0].device(), "model opened for both");
+            return Ok(both.into());
+        }
+        let mut encoders = Vec::new();
+        for (folder, granularity) in folders {
+            let encoder = open(&folder, &self.options(Some(granularity), threads))?;
+            tracing::debug!(model = encoder.name(), device = encoder.device(), "model opened");
+            encoders.push(encoder);
+        }
+        Ok(encoders)
+    }
+
+    fn folders(&self) -> anyhow::Result<Vec<(PathBuf, Granularity)>> {
+        let folder = |(model, granularity)| match self.execution.folder(model) {
+            Ok(folder) => Ok((folder, granularity)),
+            Err(error) => Err(anyhow::Error::new(MissingModel(format!("{error:#}")))),
+        };
+        self.models().into_iter().map(folder).collect()
+    }
+
+    fn options(&self, granularity: Option<Granularity>, threads: Option<NonZeroUsize>) -> EncoderOptions {
+        encoder_options(&self.execution, self.onnx.clone(), granularity, threads)
+    }
+
+    /// Returns the minimum similarities that the folders of the models declare, or an empty list if one declares none.
+    ///
+    /// # Errors
+    /// If a declaration is not valid.
+    pub(crate) fn declared_min_similarities(&self) -> anyhow::Result<Vec<f64>> {
+        let mut declared = Vec::new();
+        for (folder, granularity) in self.folders()? {
+            let Some(similarity) = configured_min_similarity(&folder, granularity)? else { return Ok(Vec::new()) };
+            declared.push(similarity);
+        }
+        Ok(declared)
+    }
+
+    /// Opens the models whose vectors a home has. If vectors of models that nobody named are missing, the result is empty with
+    /// a message.
+    ///
+    /// # Errors
+    /// If the home has no vectors of a model that was named, or a model cannot be opened.
+    pub(crate) fn open_for(&self, home: &Path) -> anyhow::Result<Opened> {
+        let opened = self.open(Some(NonZeroUsize::MIN))?;
+        for encoder in &opened.encoders {
+            if has_vectors(home, encoder.as_ref())? {
+                continue;
+            }
+            if let Some(explicit) = self.explicit() {
+                bail!(
+                    "{}",
+                    contradiction(home, explicit, encoder.name(), matches!(self.models_origin, Origin::Flag(_)))?
+                );
+            }
+            let reason = format!("the home has no vectors of {}; run `lodeseek index` to make them", encoder.name());
+            return Ok(Opened { encoders: Vec::new(), missing: Some(reason) });
+        }
+        Ok(opened)
+    }
+
+    /// Opens the models for a server that makes vectors itself. Missing vectors are created empty.
+    ///
+    /// # Errors
+    /// If a model that was named cannot be opened, or vectors cannot be written.
+    pub(crate) fn open_and_create(&self, home: &Path, precision: Option<Precision>) -> anyhow::Result<Opened> {
+        let opened = self.open(Some(NonZeroUsize::MIN))?;
+        for encoder in &opened.encoders {
+            if !has_vectors(home, encoder.as_ref())? {
+                let options =
+                    EncodingOptions { precision: precision.unwrap_or_default(), ..EncodingOptions::default() };
+                create_vectors(home, encoder.as_ref(), &options)?;
+            }
+        }
+        Ok(opened)
+    }
+
+    /// Checks that the models can be found.
+    ///
+    /// # Errors
+    /// If a model that was named cannot be found.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        match self.folders() {
+            Err(error) if self.explicit().is_some() => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the options of opening a model.
+pub(crate) fn encoder_options(
+    execution: &Execution,
+    onnx: Option<String>,
+    granularity: Option<Granularity>,
+    threads: Option<NonZeroUsize>,
+) -> EncoderOptions {
+    EncoderOptions {
+        library: execution.library.clone(),
+        device: execution.device,
+        threads: execution.threads.or(threads).map(NonZeroUsize::get),
+        variant: onnx,
+        granularity,
+        ..EncoderOptions::default()
+    }
+}
+
+/// Opened models, or the reason why there are none.
+pub(crate) struct Opened {
+    pub(crate) encoders: Vec<Box<dyn Encoder>>,
+    /// Reason and remedy, if models that nobody named are missing.
+    pub(crate) missing: Option<String>,
+}
+
+impl Opened {
+    /// Writes a line if models are missing, and returns the models.
+    ///
+    /// # Errors
+    /// If stderr cannot be written.
+    pub(crate) fn or_warn(self) -> io::Result<Vec<Box<dyn Encoder>>> {
+        if let Some(reason) = &self.missing {
+            writeln!(io::stderr().lock(), "lodeseek: datasets are ranked by words, not by meaning: {reason}")?;
+        }
+        Ok(self.encoders)
+    }
+}
+
+/// Error: a model was not found.
+#[derive(Debug)]
+struct MissingModel(String);
+
+impl fmt::Display for MissingModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for MissingModel {}
+
+/// Returns reason and remedy if an error means that the model or the runtime is absent, not broken.
+fn absence(error: &anyhow::Error) -> Option<String> {
+    if let Some(MissingModel(reason)) = error.downcast_ref() {
+        return Some(reason.clone());
+    }
+    match error.downcast_ref::<ModelError>()? {
+        ModelError::FeatureDisabled { .. } => {
+            Some("this program was built without the feature onnx; install a build with it".to_owned())
+        }
+        ModelError::Runtime { library, .. } => Some(format!(
+            "ONNX Runtime could not be loaded from {}; install it (pip install onnxruntime), set ORT_DYLIB_PATH to its \
+             library, and run `lodeseek index`",
+            library.display()
+        )),
+        _ => None,
+    }
+}
+
+/// Describes a choice for which the home has no vectors: both values, and the remedy.
+fn contradiction(home: &Path, explicit: &str, model: &str, is_flag: bool) -> anyhow::Result<String> {
+    let stored = vectors::list(&vectors_folder(home))?;
+    let mut names: Vec<String> = stored.into_iter().filter_map(|one| Some(one.description.ok()?.model)).collect();
+    names.dedup();
+    let has = if names.is_empty() { "no vectors".to_owned() } else { format!("vectors of {} only", names.join(", ")) };
+    let index = if is_flag { format!("`lodeseek index {explicit}`") } else { "`lodeseek index`".to_owned() };
+    Ok(format!(
+        "{explicit} requires vectors of {model}, but {} has {has}; run {index}, or remove the option to rank as indexed",
+        home.display()
+    ))
+}
+
+fn origin_text(source: Option<&Source>) -> String {
+    source.map(ToString::to_string).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(dpr: Option<&str>, colbert: Option<&str>) -> EncoderArguments {
+        let [dpr, colbert] = [dpr, colbert].map(|model| model.map(str::to_owned));
+        EncoderArguments { dpr, colbert, ..EncoderArguments::default() }
+    }
+
+    fn models(choice: &Choice) -> Vec<&str> {
+        choice.models().into_iter().map(|(model, _)| model).collect()
+    }
+
+    #[test]
+    fn flags_are_recorded_and_used_by_later_commands() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path();
+        let config = Config::default();
+        let choose =
+            |flags: Option<&EncoderArguments>, preset| Choice::new(home, &config, flags, preset).expect("valid");
+        let default = choose(None, None);
+        assert_eq!((default.preset, models(&default)), (Preset::Best, vec![SHIPPED_MODEL; 2]));
+        default.write_record(home).expect("written");
+        assert_eq!(read_record(home).expect("a record"), Record::default(), "defaults are not recorded");
+
+        choose(None, Some(Preset::Words)).write_record(home).expect("written");
+        assert_eq!(choose(None, None).preset, Preset::Words);
+        choose(None, None).write_record(home).expect("written");
+        assert_eq!(choose(None, None).preset, Preset::Words, "a record is kept");
+
+        choose(Some(&arguments(Some("other"), None)), None).write_record(home).expect("written");
+        let recorded = choose(None, None);
+        assert_eq!(
+            (recorded.preset, models(&recorded)),
+            (Preset::Best, vec!["other"]),
+            "models precede an older preset"
+        );
+        assert!(models(&choose(None, Some(Preset::Balanced))).is_empty());
+        assert!(recorded.explicit().is_none() && choose(None, Some(Preset::Best)).explicit().is_some());
+        let refused = Choice::new(home, &config, Some(&arguments(Some("m"), None)), Some(Preset::Words));
+        assert!(format!("{:#}", refused.expect_err("a contradiction")).contains("--ranking words uses no models"));
+    }
+
+    #[test]
+    fn models_are_searched_beside_the_program() {
+        let installed = folders_beside(Path::new("/usr/bin/lodeseek"));
+        assert!(installed.contains(&PathBuf::from("/usr/share/lodeseek/models")), "{installed:?}");
+        let built = folders_beside(Path::new("/src/lodeseek/target/debug/lodeseek"));
+        assert!(built.contains(&PathBuf::from("/src/lodeseek/models")), "{built:?}");
+        assert_eq!(folders_beside(Path::new("/opt/lodeseek/lodeseek"))[0], Path::new("/opt/lodeseek/models"));
+    }
+
+    #[test]
+    fn a_missing_default_model_is_an_absence_and_a_named_one_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut config = Config::default();
+        config.settings.models = Some(folder.path().to_owned());
+        let opened = Choice::new(folder.path(), &config, None, None).expect("valid").open(None).expect("no error");
+        assert!(opened.encoders.is_empty());
+        assert!(opened.missing.expect("a reason").contains("LODESEEK_MODELS"));
+        let named = arguments(Some("lodeseek-minilm"), None);
+        let named = Choice::new(folder.path(), &config, Some(&named), None).expect("valid").open(None);
+        assert!(named.is_err_and(|error| error.to_string().contains("the model lodeseek-minilm was not found")));
+    }
+}

@@ -1,0 +1,86 @@
+//! `lodeseek repair`: makes damaged parts of the home again, and lists what must be loaded again.
+
+use super::ExitStatus;
+use super::terminal::{Format, bar, safe};
+use super::verify::write_damage;
+use lodeseek_engine::{RepairReport, repair};
+use lodeseek_harvest::forget_datasets;
+use lodeseek_store::Lost;
+use oxsdatatypes::DateTime;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::Path;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Arguments {
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    let bar = bar(1, "verifying {bar:30} {pos} of {len} datasets");
+    let report = repair(home, Some(DateTime::now()), &|done, total| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    // A harvest would take unchanged sources for stored datasets.
+    let lost: BTreeSet<_> = report.load_again.iter().map(|lost| lost.id.clone()).collect();
+    forget_datasets(&home.join("harvest"), &lost)?;
+    let mut out = io::stdout().lock();
+    match arguments.format {
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut out, &report)?;
+            writeln!(out)?;
+        }
+        Format::Text => write_report(&mut out, home, &report)?,
+    }
+    let is_whole = !report.lost_commits
+        && report.remaining.is_empty()
+        && report.load_again.is_empty()
+        && report.encode_again.is_empty();
+    Ok(if is_whole { ExitStatus::Success } else { ExitStatus::NoResult })
+}
+
+fn write_report(out: &mut impl Write, home: &Path, report: &RepairReport) -> io::Result<()> {
+    if report.found.is_empty() {
+        return writeln!(out, "no damage was found");
+    }
+    writeln!(out, "found:")?;
+    write_damage(out, home, &report.found)?;
+    if report.indexed > 0 {
+        writeln!(out, "{} datasets were indexed again", report.indexed)?;
+    }
+    if let Some(folder) = &report.replaced_store {
+        writeln!(out, "the store was written anew; the damaged one is {}, and can be deleted", folder.display())?;
+    }
+    for folder in &report.encode_again {
+        writeln!(
+            out,
+            "damaged vectors were removed from {}; run `lodeseek index` with their encoder",
+            folder.display()
+        )?;
+    }
+    if report.lost_commits {
+        writeln!(out, "changes are lost, and the index cannot complete them; load and harvest all sources again")?;
+    }
+    if !report.load_again.is_empty() {
+        writeln!(out, "load again with `lodeseek load` or `lodeseek harvest`, then run `lodeseek index`:")?;
+    }
+    for lost in &report.load_again {
+        let what = match lost.lost {
+            Lost::Content => "all triples are lost",
+            Lost::Description => "some statements of its description are lost",
+            Lost::LexicalForms => "the spelling of numbers and dates is lost",
+        };
+        let source = lost.source.as_deref().map(|source| format!(", from {}", safe(source))).unwrap_or_default();
+        writeln!(out, "  {} ({}): {what}{source}", safe(lost.id.as_str()), safe(&lost.title))?;
+    }
+    if report.remaining.is_empty() {
+        return writeln!(out, "no damage remains");
+    }
+    writeln!(out, "remaining:")?;
+    write_damage(out, home, &report.remaining)
+}

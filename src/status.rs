@@ -1,0 +1,108 @@
+//! `lodeseek status`: the state of the collection on one screen.
+
+use super::ExitStatus;
+use super::output::OutputArguments;
+use super::terminal::{Format, grouped, safe};
+use lodeseek_engine::{CollectionStatus, IndexStatus, VectorStatus, collection_status};
+use lodeseek_store::{Access, Store};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::path::Path;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+/// JSON output: the state, with the folder and the version of the program.
+#[derive(Serialize)]
+struct Output<'s> {
+    home: &'s Path,
+    version: &'static str,
+    #[serde(flatten)]
+    status: &'s CollectionStatus,
+}
+
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    let status = collection_status(&Store::open(home, Access::Read, None)?)?;
+    let mut out = io::stdout().lock();
+    match arguments.output.format() {
+        Format::Json => {
+            serde_json::to_writer_pretty(
+                &mut out,
+                &Output { home, version: env!("CARGO_PKG_VERSION"), status: &status },
+            )?;
+            writeln!(out)?;
+        }
+        Format::Text => write_status(&mut out, home, &status)?,
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn write_status(out: &mut impl Write, home: &Path, status: &CollectionStatus) -> io::Result<()> {
+    writeln!(out, "home      {}", home.display())?;
+    writeln!(out, "base      {}", status.base)?;
+    writeln!(out, "version   {}", env!("CARGO_PKG_VERSION"))?;
+    let without = match status.without_content {
+        0 => String::new(),
+        number => format!(", {} without content", grouped(number)),
+    };
+    writeln!(out, "datasets  {}{without}; {} triples", grouped(status.datasets), grouped(status.triples))?;
+    if let Some(modified) = &status.modified {
+        writeln!(out, "changed   {}", safe(modified))?;
+    }
+    match &status.index {
+        None => writeln!(out, "index     none; run `lodeseek index`")?,
+        Some(index) => writeln!(out, "index     {}", index_line(index))?,
+    }
+    for vectors in &status.vectors {
+        writeln!(out, "vectors   {}", vectors_line(vectors))?;
+    }
+    let total: u64 = status.bytes.values().sum();
+    let mut parts: Vec<(&String, &u64)> = status.bytes.iter().filter(|(_, bytes)| **bytes * 100 >= total).collect();
+    parts.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
+    let parts: Vec<String> = parts.iter().map(|(name, bytes)| format!("{} {}", safe(name), size(**bytes))).collect();
+    writeln!(out, "size      {}: {}", size(total), parts.join(", "))
+}
+
+fn index_line(index: &IndexStatus) -> String {
+    let freshness = if index.is_up_to_date() {
+        "up to date".to_owned()
+    } else {
+        let counts = [
+            (index.not_indexed, "not indexed"),
+            (index.outdated, "outdated"),
+            (index.removed, "no longer in the store"),
+        ];
+        let counts = counts.iter().filter(|(number, _)| *number > 0);
+        let counts: Vec<String> = counts.map(|(number, what)| format!("{} {what}", grouped(*number))).collect();
+        format!("{}; run `lodeseek index`", counts.join(", "))
+    };
+    format!("{} datasets, analysis {}; {freshness}", grouped(index.datasets), index.analysis)
+}
+
+fn vectors_line(vectors: &VectorStatus) -> String {
+    if let Some(problem) = &vectors.problem {
+        return format!("{}: {}", safe(&vectors.model), safe(problem));
+    }
+    let form = match (vectors.columns, vectors.precision) {
+        (Some(columns), Some(precision)) => format!(", {columns} columns of {precision}"),
+        _ => String::new(),
+    };
+    let freshness = match vectors.missing {
+        0 => "up to date".to_owned(),
+        missing => format!("{missing} datasets without up-to-date vectors"),
+    };
+    format!("{}{form}, {}; {freshness}", safe(&vectors.model), size(vectors.bytes))
+}
+
+/// Returns a size in a unit for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.2} GB", bytes as f64 / 1e9),
+    }
+}

@@ -1,0 +1,74 @@
+//! `lodeseek verify`: compares everything in the home with its checksums and counts.
+
+use super::ExitStatus;
+use super::output::OutputArguments;
+use super::terminal::{Format, bar, grouped, safe};
+use lodeseek_engine::{IntegrityReport, verify};
+use lodeseek_store::Damage;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+/// Maximum number of lines for one kind of damage. JSON contains all.
+const SHOWN: usize = 20;
+
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    let bar = bar(1, "verifying {bar:30} {pos} of {len} datasets · {eta} left");
+    let report = verify(home, &|done, total| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    let mut out = io::stdout().lock();
+    match arguments.output.format() {
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut out, &report)?;
+            writeln!(out)?;
+        }
+        Format::Text => write_report(&mut out, home, &report)?,
+    }
+    Ok(if report.is_sound() { ExitStatus::Success } else { ExitStatus::NoResult })
+}
+
+fn write_report(out: &mut impl Write, home: &Path, report: &IntegrityReport) -> io::Result<()> {
+    write_damage(out, home, &report.damage)?;
+    writeln!(
+        out,
+        "verified {} datasets with {} triples, {} index files, vectors of {} datasets: {}",
+        grouped(report.datasets as u64),
+        grouped(report.triples),
+        grouped(report.index_files as u64),
+        grouped(report.vectors as u64),
+        match report.damage.len() {
+            0 => "no damage".to_owned(),
+            1 => "1 damage; run `lodeseek repair`".to_owned(),
+            number => format!("{number} damages; run `lodeseek repair`"),
+        }
+    )
+}
+
+/// Writes a line for each damage, at most [`SHOWN`] of each kind.
+pub(super) fn write_damage(out: &mut impl Write, home: &Path, damage: &[Damage]) -> io::Result<()> {
+    let mut numbers: BTreeMap<_, usize> = BTreeMap::new();
+    for one in damage {
+        let number = numbers.entry(one.part).or_default();
+        *number += 1;
+        if *number > SHOWN {
+            continue;
+        }
+        let path = one.path.strip_prefix(home).unwrap_or(&one.path);
+        let dataset = one.dataset.as_ref().map(|id| format!(" of {}", safe(id.as_str()))).unwrap_or_default();
+        writeln!(out, "{}{dataset}: {}: {}", one.part.name(), safe(&path.to_string_lossy()), safe(&one.problem))?;
+    }
+    for (part, number) in numbers.iter().filter(|(_, number)| **number > SHOWN) {
+        writeln!(out, "… and {} more of {}", number - SHOWN, part.name())?;
+    }
+    Ok(())
+}

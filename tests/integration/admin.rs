@@ -1,0 +1,516 @@
+//! Changes while the collection is served: tokens, jobs, and what others see of a change meanwhile.
+
+use super::http::{Reply, Site};
+use super::support::{Home, limits};
+use axum::http::Method;
+use lodeseek_index::IndexWriter;
+use lodeseek_server::{ChangeWorker, Operators, Scope, Tokens, app};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+const WRITE: &str = "Bearer write-secret";
+const READ: &str = "Bearer read-secret";
+const ADMIN: &str = "Bearer admin-secret";
+
+/// An empty home that is served with its administration.
+fn site() -> (Site, ChangeWorker, std::path::PathBuf) {
+    let home = Home::new();
+    home.index();
+    let (state, folder) = home.state(limits());
+    let tokens = Tokens::new(folder.path());
+    for (name, scope) in [("read", Scope::Read), ("write", Scope::Write), ("admin", Scope::Admin)] {
+        tokens.add(name, scope, &format!("{name}-secret"), 1).expect("added");
+    }
+    let state = state.with_operators(Operators::default()).expect("counters");
+    let (state, worker) = state.with_administration().expect("started");
+    let path = folder.path().to_owned();
+    (Site::behind(app(state), folder), worker, path)
+}
+
+/// A form with a description and files.
+fn form(metadata: Option<&Value>, dumps: &[(&str, &str)]) -> String {
+    let mut body = String::new();
+    if let Some(metadata) = metadata {
+        body += &format!(
+            "--BOUNDARY\r\nContent-Disposition: form-data; name=\"metadata\"; filename=\"m.json\"\r\n\
+             Content-Type: application/json\r\n\r\n{metadata}\r\n"
+        );
+    }
+    for (name, text) in dumps {
+        body += &format!(
+            "--BOUNDARY\r\nContent-Disposition: form-data; name=\"dump\"; filename=\"{name}\"\r\n\
+             Content-Type: application/octet-stream\r\n\r\n{text}\r\n"
+        );
+    }
+    body + "--BOUNDARY--\r\n"
+}
+
+async fn put(site: &Site, token: &str, id: &str, metadata: Option<&Value>, dumps: &[(&str, &str)]) -> Reply {
+    let headers =
+        [("authorization", token), ("content-type", "multipart/form-data; boundary=BOUNDARY"), ("prefer", "wait=120")];
+    site.request(Method::PUT, &format!("/api/admin/datasets/{id}"), &headers, &form(metadata, dumps)).await
+}
+
+async fn admin(site: &Site, method: Method, path: &str) -> Reply {
+    site.request(method, path, &[("authorization", ADMIN), ("prefer", "wait=120")], "").await
+}
+
+/// The ids found by a search, with their titles.
+async fn found(site: &Site, words: &str) -> Vec<(String, String)> {
+    let answer = site.get(&format!("/api/search?k=100&duplicates=all&q={words}")).await.json();
+    let hits = answer["hits"].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    hits.iter().map(|hit| (text(&hit["id"]), text(&hit["title"]))).collect()
+}
+
+#[tokio::test]
+async fn changes_need_a_token_with_the_scope() {
+    let (site, _worker, home) = site();
+    let metadata = json!({"title": "Trees"});
+    for (token, status) in [("", 401), ("Bearer wrong", 401), ("Basic d3JpdGU6d3JpdGUtc2VjcmV0", 401), (READ, 403)] {
+        let reply = put(&site, token, "trees", Some(&metadata), &[]).await;
+        assert_eq!(reply.status, status, "{token}: {}", reply.body);
+        assert_eq!(reply.header("www-authenticate").starts_with("Bearer"), status == 401);
+        assert_eq!(reply.header("access-control-allow-origin"), "", "no page of another site uses it");
+    }
+    assert!(found(&site, "trees").await.is_empty(), "nothing was changed");
+    let index = |token: &'static str| {
+        let site = &site;
+        async move { site.request(Method::POST, "/api/admin/index", &[("authorization", token)], "").await.status }
+    };
+    assert_eq!(index(WRITE).await, 403);
+    assert!(index(ADMIN).await.is_success(), "200 if it is done already, else 202");
+    let load = [("authorization", ADMIN), ("content-type", "application/json")];
+    let reply = site.request(Method::POST, "/api/admin/load", &load, "{\"sources\": [\"/etc/passwd\"]}").await;
+    assert!(reply.status == 403 && reply.body.contains("local socket"), "{}", reply.body);
+    // A token is removed while the server runs.
+    let jobs = || site.request(Method::GET, "/api/admin/jobs", &[("authorization", READ)], "");
+    assert_eq!(jobs().await.status, 200);
+    assert_eq!(site.request(Method::GET, "/metrics", &[("authorization", READ)], "").await.status, 200);
+    assert!(Tokens::new(&home).remove("read").expect("removed"));
+    assert_eq!(jobs().await.status, 401);
+}
+
+#[tokio::test]
+async fn a_server_without_administration_changes_nothing() {
+    let site = Site::testdata();
+    let reply = put(&site, WRITE, "trees", Some(&json!({"title": "Trees"})), &[]).await;
+    assert!(reply.status == 404 && reply.body.contains("serve --admin"), "{}", reply.body);
+}
+
+#[tokio::test]
+async fn a_dataset_is_added_edited_replaced_and_removed() {
+    let (site, _worker, home) = site();
+    let dump =
+        "<http://e.org/oak> <http://e.org/name> \"Quercus robur\" .\n<http://e.org/oak> <http://e.org/p> \"x\" .\n";
+    let metadata = json!({"title": "Trees of the city", "tags": "wood; leaves"});
+    let added = put(&site, WRITE, "trees", Some(&metadata), &[("trees.nt", dump)]).await;
+    assert_eq!(added.status, 201, "{}", added.body);
+    let job = added.json();
+    assert_eq!((&job["state"], &job["result"]["triples"], &job["by"]), (&"done".into(), &2.into(), &"write".into()));
+    assert_eq!(found(&site, "quercus").await, [("trees".to_owned(), "Trees of the city".to_owned())]);
+
+    // The description alone: the content stays. In RDF, not in a form.
+    let turtle = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        <http://e.org/d> a dcat:Dataset ; dct:title \"Shrubs and trees\" .";
+    let headers = [("authorization", WRITE), ("content-type", "text/turtle"), ("prefer", "wait=120")];
+    let edited = site.request(Method::PUT, "/api/admin/datasets/trees", &headers, turtle).await;
+    assert_eq!(edited.status, 200, "{}", edited.body);
+    assert_eq!(found(&site, "quercus").await, [("trees".to_owned(), "Shrubs and trees".to_owned())]);
+
+    // The content alone: the description stays.
+    let other = "<http://e.org/elm> <http://e.org/name> \"Ulmus\" .\n";
+    let replaced = put(&site, WRITE, "trees", None, &[("trees.nt", other)]).await;
+    assert_eq!((replaced.status.as_u16(), &replaced.json()["result"]["triples"]), (200, &1.into()));
+    assert!(found(&site, "quercus").await.is_empty());
+    assert_eq!(found(&site, "ulmus").await, [("trees".to_owned(), "Shrubs and trees".to_owned())]);
+
+    assert_eq!(admin(&site, Method::DELETE, "/api/admin/datasets/shrubs").await.status, 404);
+    let removed = admin(&site, Method::DELETE, "/api/admin/datasets/trees").await;
+    assert_eq!((removed.status.as_u16(), &removed.json()["result"]["removed"]), (200, &1.into()));
+    assert!(found(&site, "ulmus").await.is_empty() && site.get("/dataset/trees").await.status == 404);
+
+    let audit = admin(&site, Method::GET, "/api/admin/audit").await.body;
+    let lines: Vec<Value> = audit.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let told: Vec<String> =
+        lines.iter().map(|line| format!("{} {} {}", line["by"], line["action"], line["outcome"])).collect();
+    let by_write = "\"write\" \"put\" \"done\"";
+    assert_eq!(told, [by_write, by_write, by_write, "\"admin\" \"remove\" \"done\""]);
+    assert_eq!(std::fs::read_dir(home.join("uploads")).expect("a folder").count(), 0, "uploads are deleted");
+}
+
+#[tokio::test]
+async fn bad_uploads_are_rejected_at_once() {
+    let (site, _worker, _home) = site();
+    let title = json!({"title": "T"});
+    let two = json!([{"dataset_id": 1, "title": "a"}, {"dataset_id": 2, "title": "b"}]);
+    let none = json!([]);
+    let uploads: [(&str, Option<&Value>, &[(&str, &str)], &str); 6] = [
+        ("a", None, &[], "the upload is empty"),
+        ("a", Some(&two), &[], "it describes 2 datasets"),
+        ("a", Some(&none), &[], "it describes no dataset"),
+        ("a%20b", Some(&title), &[], "a b"),
+        ("a", Some(&title), &[("..", "")], "no usable file name"),
+        ("a", Some(&title), &[("a.nt", ""), ("a.nt", "")], "two dumps with the name a.nt"),
+    ];
+    for (id, metadata, dumps, reason) in uploads {
+        let reply = put(&site, WRITE, id, metadata, dumps).await;
+        let error = reply.json()["error"].as_str().unwrap_or_default().to_owned();
+        assert!(reply.status == 400 && error.contains(reason), "{id} {reason}: {} {error}", reply.status);
+        assert!(!error.contains("uploads/"), "no path of the server: {error}");
+    }
+    let jobs = admin(&site, Method::GET, "/api/admin/jobs").await.json();
+    assert_eq!(jobs["jobs"].as_array().map(Vec::len), Some(0), "{jobs}");
+}
+
+#[tokio::test]
+async fn a_failed_change_leaves_everything_as_it_was() {
+    let (site, _worker, home) = site();
+    let dump = "<http://e.org/oak> <http://e.org/name> \"Quercus robur\" .\n";
+    assert_eq!(put(&site, WRITE, "trees", Some(&json!({"title": "Trees"})), &[("trees.nt", dump)]).await.status, 201);
+    let before = site.get("/dataset/trees?format=nt").await.body;
+
+    // A file that holds nothing readable: neither the present dataset changes, nor is a new one made.
+    let page = "<!DOCTYPE html><html><body>503 Service Unavailable</body></html>";
+    for id in ["trees", "shrubs"] {
+        let failed = put(&site, WRITE, id, Some(&json!({"title": "Broken"})), &[("trees.nt", page)]).await;
+        let error = failed.json()["error"].as_str().unwrap_or_default().to_owned();
+        assert!(failed.status == 422 && error.contains("nothing was changed: trees.nt"), "{}", failed.body);
+    }
+    assert!(found(&site, "broken").await.is_empty());
+
+    // The index cannot be written: what the store has committed by then is undone.
+    let writer = IndexWriter::open(&home.join("index")).expect("the lock");
+    for (id, title) in [("trees", "Renamed"), ("shrubs", "New")] {
+        let failed =
+            put(&site, WRITE, id, Some(&json!({"title": title})), &[("trees.nt", "<e:a> <e:b> \"1\" .\n")]).await;
+        assert_eq!(failed.status, 422, "{}", failed.body);
+    }
+    let failed = admin(&site, Method::DELETE, "/api/admin/datasets/trees").await;
+    assert_eq!(failed.status, 422, "{}", failed.body);
+    drop(writer);
+    assert_eq!(site.get("/dataset/trees?format=nt").await.body, before);
+    assert_eq!(site.get("/dataset/shrubs").await.status, 404);
+    let again = put(&site, WRITE, "trees", Some(&json!({"title": "Renamed"})), &[]).await;
+    assert_eq!(again.status, 200, "{}", again.body);
+    assert_eq!(found(&site, "quercus").await, [("trees".to_owned(), "Renamed".to_owned())]);
+}
+
+#[tokio::test]
+async fn the_index_is_completed_and_rebuilt() {
+    let home = Home::new();
+    home.index();
+    // Loaded, and not indexed.
+    home.load(&super::support::testdata("catalog.ttl"));
+    let (state, folder) = home.state(limits());
+    Tokens::new(folder.path()).add("admin", Scope::Admin, "admin-secret", 1).expect("added");
+    let (state, _worker) = state.with_administration().expect("started");
+    let site = Site::behind(app(state), folder);
+    let indexed = admin(&site, Method::POST, "/api/admin/index").await;
+    assert_eq!(indexed.status, 200, "{}", indexed.body);
+    assert_eq!(found(&site, "ginkgo").await.len(), 1, "indexed at the start, or by the job");
+    let rebuilt = admin(&site, Method::POST, "/api/admin/index?rebuild=true").await.json();
+    assert_eq!((&rebuilt["result"]["indexed"], &rebuilt["progress"]["total"]), (&12.into(), &12.into()), "{rebuilt}");
+}
+
+/// Responses carry an id; one from a proxy is kept, one that does not fit a log is replaced.
+#[tokio::test]
+async fn requests_have_ids() {
+    let site = Site::testdata();
+    let id = site.get("/livez").await.header("x-request-id").to_owned();
+    assert!(id.len() >= 16, "{id:?}");
+    let long = "x".repeat(65);
+    for (sent, kept) in [("from-proxy-7", true), (long.as_str(), false), ("a b", false)] {
+        let reply = site.request(Method::GET, "/readyz", &[("x-request-id", sent)], "").await;
+        assert_eq!((reply.status.as_u16(), reply.header("x-request-id") == sent), (200, kept), "{sent}");
+    }
+}
+
+/// Number of changes; the measurement that is reported uses LODESEEK_ADMIN_CHANGES=300.
+fn number_of_changes() -> usize {
+    std::env::var("LODESEEK_ADMIN_CHANGES").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+}
+
+/// Datasets of the collection that is changed, and clients that search it.
+const DATASETS: usize = 20;
+const CLIENTS: usize = 32;
+
+/// Title and content of a version.
+fn version_of(number: usize) -> (Value, String) {
+    let dump = format!("<http://e.org/s> <http://e.org/is> \"content version{number} of many\" .\n");
+    (json!({"title": format!("Dataset version{number}")}), dump)
+}
+
+/// Searches until the end, and checks that each hit is of one version. Returns the times of the searches.
+async fn search_until(site: Arc<Site>, is_done: Arc<AtomicBool>, checked: Arc<AtomicUsize>) -> Vec<Duration> {
+    let mut times = Vec::new();
+    while !is_done.load(Ordering::Relaxed) {
+        let started = Instant::now();
+        let reply = site.get("/api/search?q=dataset+content+many&k=100&duplicates=all").await;
+        times.push(started.elapsed());
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        let answer = reply.json();
+        let hits = answer["hits"].as_array().expect("hits");
+        assert!(hits.len() >= DATASETS - 1, "only one is ever missing: {}", hits.len());
+        for hit in hits {
+            let title = hit["title"].as_str().expect("a title");
+            let version = title.rsplit(' ').next().expect("a version");
+            let snippet = hit["snippet"].to_string();
+            assert!(snippet.contains(&format!("content {version} ")), "{title}: {snippet}");
+            checked.fetch_add(1, Ordering::Relaxed);
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    times
+}
+
+fn p99(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[(times.len() - 1) * 99 / 100]
+}
+
+/// Runs searching clients beside some work, and returns the times of their searches.
+async fn beside_clients(site: &Arc<Site>, checked: &Arc<AtomicUsize>, work: impl Future<Output = ()>) -> Vec<Duration> {
+    let is_done = Arc::new(AtomicBool::new(false));
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|_| tokio::spawn(search_until(Arc::clone(site), Arc::clone(&is_done), Arc::clone(checked))))
+        .collect();
+    work.await;
+    is_done.store(true, Ordering::Relaxed);
+    let mut times = Vec::new();
+    for client in clients {
+        times.extend(client.await.expect("a client without a failed check"));
+    }
+    times
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_changes_beside_searches_are_neither_lost_nor_half_visible() {
+    let (site, _worker, home) = site();
+    let site = Arc::new(site);
+    for number in 0..DATASETS {
+        let (metadata, dump) = version_of(0);
+        let reply = put(&site, WRITE, &format!("d{number}"), Some(&metadata), &[("d.nt", &dump)]).await;
+        assert_eq!(reply.status, 201, "{}", reply.body);
+    }
+    let (checked, changes) = (Arc::new(AtomicUsize::new(0)), number_of_changes());
+    let started = Instant::now();
+    let changing = async {
+        for change in 1..=changes {
+            let id = format!("d{}", change % DATASETS);
+            // Every tenth change removes the dataset, and the next one of its id adds it again.
+            if change % 10 == 0 {
+                let reply = admin(&site, Method::DELETE, &format!("/api/admin/datasets/{id}")).await;
+                assert_eq!(reply.status, 200, "{}", reply.body);
+            }
+            let (metadata, dump) = version_of(change);
+            let reply = put(&site, WRITE, &id, Some(&metadata), &[("d.nt", &dump)]).await;
+            assert!(reply.status.is_success(), "{}", reply.body);
+            // The change is visible when it is reported as done.
+            let visible = found(&site, &format!("version{change}")).await;
+            assert_eq!(visible, [(id, format!("Dataset version{change}"))]);
+        }
+    };
+    let with_changes = beside_clients(&site, &checked, changing).await;
+    let time = started.elapsed();
+    let without_changes = beside_clients(&site, &checked, tokio::time::sleep(time.min(Duration::from_secs(20)))).await;
+    assert!(checked.load(Ordering::Relaxed) > 100, "somebody searched meanwhile");
+    for number in 0..DATASETS {
+        let last = (1..=changes).rev().find(|change| change % DATASETS == number).unwrap_or(0);
+        let reply = site.get(&format!("/dataset/d{number}?format=nt")).await;
+        assert!(reply.body.contains(&format!("Dataset version{last}")), "d{number} is of version {last}");
+    }
+    let audit = std::fs::read_to_string(home.join("audit.jsonl")).expect("the audit log");
+    let done = audit.lines().filter(|line| line.contains("\"outcome\":\"done\"")).count();
+    assert_eq!(done, DATASETS + changes + changes / 10, "one entry for each change");
+    eprintln!(
+        "{changes} changes in {:.1} s beside {CLIENTS} clients; p99 of {} searches {:.1} ms, of {} without changes {:.1} ms",
+        time.as_secs_f64(),
+        with_changes.len(),
+        p99(with_changes.clone()).as_secs_f64() * 1000.0,
+        without_changes.len(),
+        p99(without_changes).as_secs_f64() * 1000.0,
+    );
+}
+
+#[cfg(all(unix, feature = "rocksdb"))]
+mod program {
+    use super::super::support::{program, run};
+    use super::*;
+    use std::process::{Child, Command};
+
+    /// A running server, its messages kept in a file.
+    pub(super) struct Served {
+        child: Child,
+        log: tempfile::NamedTempFile,
+    }
+
+    impl Served {
+        pub(super) fn start(home: &Path, arguments: &[&str]) -> Self {
+            let log = tempfile::NamedTempFile::new().expect("a file");
+            let mut command = program(home);
+            command.env_remove("NO_COLOR").args(["serve", "--bind", "127.0.0.1:0"]).args(arguments);
+            let child = command.stderr(log.reopen().expect("a file")).spawn().expect("started");
+            let served = Self { child, log };
+            served.wait_for("listening on http://");
+            served
+        }
+
+        pub(super) fn log(&self) -> String {
+            std::fs::read_to_string(self.log.path()).expect("UTF-8")
+        }
+
+        fn wait_for(&self, text: &str) {
+            let started = Instant::now();
+            while !self.log().contains(text) {
+                assert!(started.elapsed() < Duration::from_secs(60), "{text}: {}", self.log());
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+
+        /// Sends a request, and returns the response.
+        fn request(&self, request: &str) -> String {
+            use std::io::{Read, Write};
+            let log = self.log();
+            let address = log.split("listening on http://").nth(1).expect("an address");
+            let address: String =
+                address.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ':')).collect();
+            let mut stream = std::net::TcpStream::connect(&address).expect("connected");
+            write!(stream, "{request}").expect("sent");
+            let mut response = String::new();
+            stream.read_to_string(&mut response).expect("received");
+            response
+        }
+
+        /// The status of the metrics for a token.
+        fn status_of(&self, which: &str) -> u16 {
+            let token = format!("the {which} token of the operator");
+            let head = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer";
+            let response = self.request(&format!("{head} {token}\r\n\r\n"));
+            response.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status")
+        }
+
+        fn hang_up(&self) {
+            let sent = Command::new("sh").args(["-c", &format!("kill -HUP {}", self.child.id())]).status();
+            assert!(sent.expect("a shell").success());
+        }
+
+        /// Stops the server, and returns its exit code.
+        pub(super) fn stop(mut self) -> (Option<i32>, String) {
+            let sent = Command::new("sh").args(["-c", &format!("kill -TERM {}", self.child.id())]).status();
+            assert!(sent.expect("a shell").success());
+            let code = self.child.wait().expect("ended").code();
+            (code, self.log())
+        }
+    }
+
+    impl Drop for Served {
+        fn drop(&mut self) {
+            self.child.kill().ok();
+            self.child.wait().ok();
+        }
+    }
+
+    #[test]
+    fn commands_go_through_the_running_server() {
+        let home = tempfile::tempdir().expect("a folder");
+        for arguments in [&["load", "testdata/dumps/trees.nt.gz"][..], &["index"]] {
+            assert_eq!(run(home.path(), arguments).code, Some(0));
+        }
+        let served = Served::start(home.path(), &["--admin"]);
+        let loaded = run(home.path(), &["load", "testdata/dumps/soils.ttl"]);
+        assert!(loaded.code == Some(0) && loaded.err.contains("1 dataset: 1 loaded"), "{loaded:?}");
+        let found = run(home.path(), &["search", "--json", "Boden"]);
+        assert!(found.out.contains("\"id\": \"soils\""), "found at once: {found:?}");
+        let missing = run(home.path(), &["load", "testdata/missing.ttl"]);
+        assert!(missing.code == Some(2) && missing.err.contains("cannot read testdata/missing.ttl"), "{missing:?}");
+        let indexed = run(home.path(), &["index"]);
+        assert!(
+            indexed.code == Some(0) && indexed.err.contains("0 datasets indexed by the running server"),
+            "{indexed:?}"
+        );
+        let unknown = run(home.path(), &["remove", "soils", "nothing"]);
+        assert!(unknown.code == Some(2) && unknown.err.contains("there is no dataset nothing"), "{unknown:?}");
+        let removed = run(home.path(), &["remove", "soils"]);
+        assert!(
+            removed.code == Some(0) && removed.err.contains("1 dataset removed by the running server"),
+            "{removed:?}"
+        );
+        assert!(!run(home.path(), &["search", "--json", "Boden"]).out.contains("soils"));
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(home.path().join("admin")).expect("a folder").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "other users cannot reach the socket");
+        let (code, log) = served.stop();
+        assert_eq!(code, Some(0), "{log}");
+        assert!(!home.path().join("admin/socket").exists());
+        assert!(!log.contains('\u{1b}'), "no colours in a file: {log}");
+        let audit = std::fs::read_to_string(home.path().join("audit.jsonl")).expect("the audit log");
+        assert!(audit.lines().count() == 4 && audit.contains("\"by\":\"local\""), "{audit}");
+        assert_eq!(run(home.path(), &["query", "ASK {}"]).code, Some(0), "the lock is free again");
+    }
+
+    #[test]
+    fn tokens_are_made_by_the_program() {
+        let home = tempfile::tempdir().expect("a folder");
+        assert_eq!(run(home.path(), &["token", "list"]).code, Some(2), "there is no home");
+        assert_eq!(run(home.path(), &["load", "testdata/dumps/trees.nt.gz"]).code, Some(0));
+        let added = run(home.path(), &["token", "add", "ci", "--scope", "read"]);
+        assert!(added.code == Some(0) && added.out.starts_with("lodeseek_"), "{added:?}");
+        let again = run(home.path(), &["token", "add", "ci"]);
+        assert!(again.code == Some(2) && again.err.contains("lodeseek token remove ci"), "{again:?}");
+        assert!(run(home.path(), &["token", "add", "x", "--scope", "root"]).err.contains("supported scopes"));
+        assert_eq!(run(home.path(), &["token", "list"]).out, "read   ci\n");
+        let listed: Value = serde_json::from_str(&run(home.path(), &["token", "list", "--json"]).out).expect("JSON");
+        assert_eq!((&listed["tokens"][0]["name"], listed["tokens"][0].get("sha256")), (&"ci".into(), None));
+        assert_eq!(run(home.path(), &["token", "remove", "ci"]).code, Some(0));
+        assert_eq!(run(home.path(), &["token", "list"]).code, Some(1));
+    }
+
+    #[test]
+    fn a_hangup_reads_the_operator_token_again() {
+        let home = tempfile::tempdir().expect("a folder");
+        for arguments in [&["load", "testdata/dumps/trees.nt.gz"][..], &["index"]] {
+            assert_eq!(run(home.path(), arguments).code, Some(0));
+        }
+        let file = home.path().join("operator-token");
+        std::fs::write(&file, "the first token of the operator").expect("written");
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("private");
+        let served = Served::start(home.path(), &["--operator-token-file", file.to_str().expect("a path")]);
+        assert_eq!([served.status_of("first"), served.status_of("second")], [200, 401]);
+        std::fs::write(&file, "short").expect("written");
+        served.hang_up();
+        served.wait_for("too short");
+        assert_eq!(served.status_of("first"), 200, "an invalid file changes nothing");
+        std::fs::write(&file, "the second token of the operator").expect("written");
+        served.hang_up();
+        served.wait_for("reloaded the operator token");
+        assert_eq!([served.status_of("first"), served.status_of("second")], [401, 200]);
+    }
+
+    #[test]
+    fn logs_are_json_lines_with_each_request() {
+        let home = tempfile::tempdir().expect("a folder");
+        for arguments in [&["load", "testdata/dumps/trees.nt.gz"][..], &["index"]] {
+            assert_eq!(run(home.path(), arguments).code, Some(0));
+        }
+        let served = Served::start(home.path(), &["--log-format", "json"]);
+        let head = "GET /api/search?q=secret+words HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+        let response = served.request(&format!("{head}X-Request-Id: id-7\r\n\r\n"));
+        assert!(response.contains("x-request-id: id-7"), "{response}");
+        served.wait_for("\"id\":\"id-7\"");
+        let (code, log) = served.stop();
+        assert_eq!(code, Some(0), "{log}");
+        let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let access = lines.iter().find(|line| line["id"] == "id-7").expect("the request");
+        assert_eq!(
+            (&access["method"], &access["path"], &access["status"], &access["client"]),
+            (&"GET".into(), &"/api/search".into(), &200.into(), &"127.0.0.1".into()),
+            "{access}"
+        );
+        assert!(access["bytes"].as_u64() > Some(50) && access["ms"].is_u64(), "{access}");
+        assert!(!log.contains("secret"), "queries are not logged: {log}");
+    }
+}

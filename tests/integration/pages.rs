@@ -1,0 +1,268 @@
+//! The web pages: orders, filters by typed IRIs, languages, errors and empty states.
+
+use super::http::Site;
+use super::support::{Home, limits, testdata};
+use axum::http::{Method, StatusCode};
+use lodeseek_engine::{BrowseRequest, DuplicateMode, Filter, ResultOrder, SearchRequest};
+
+/// The ids of the hits on a page, in order.
+fn ids(page: &str) -> Vec<String> {
+    let links = page.split("<h2><a href=\"/dataset/").skip(1);
+    links.filter_map(|rest| rest.split(['"', '?']).next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn results_are_sorted_as_requested() {
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
+    let searcher = home.searcher();
+    let found = |order: ResultOrder, skip: usize, depth: usize| {
+        let request = SearchRequest { order, skip, depth, ..SearchRequest::new("city water data of the register") };
+        searcher.search(&request).expect("found").hits
+    };
+    let relevant = found(ResultOrder::Relevance, 0, 100);
+    let scores: Vec<_> = relevant.iter().map(|hit| hit.score).collect();
+    assert!(scores.len() >= 3 && scores.is_sorted_by(|one, other| one >= other), "{scores:?}");
+    for order in ResultOrder::ALL {
+        let hits = found(order, 0, 100);
+        assert_eq!(hits.len(), relevant.len(), "{order:?} finds the same datasets");
+        let ranks: Vec<usize> = hits.iter().map(|hit| hit.rank).collect();
+        assert_eq!(ranks, (1..=hits.len()).collect::<Vec<_>>(), "{order:?}");
+        let pages: Vec<_> = [found(order, 0, 3), found(order, 3, 100)].concat();
+        let id = |hit: &lodeseek_engine::Hit| hit.card.metadata.id.clone();
+        assert_eq!(pages.iter().map(id).collect::<Vec<_>>(), hits.iter().map(id).collect::<Vec<_>>(), "{order:?}");
+        let listed = BrowseRequest { order, depth: 100, ..BrowseRequest::default() };
+        let listed: Vec<_> =
+            searcher.catalog().browse(&listed).expect("listed").datasets.into_iter().map(|one| one.card).collect();
+        for cards in [hits.into_iter().map(|hit| hit.card).collect(), listed] {
+            let is_sorted = match order {
+                ResultOrder::Relevance => true,
+                ResultOrder::Newest => cards.is_sorted_by(|a, b| a.metadata.first_year() >= b.metadata.first_year()),
+                ResultOrder::Largest => cards.is_sorted_by(|a, b| a.profile.triples >= b.profile.triples),
+                ResultOrder::Title => {
+                    cards.is_sorted_by(|a, b| a.metadata.title().to_lowercase() <= b.metadata.title().to_lowercase())
+                }
+            };
+            assert!(is_sorted, "{order:?}");
+        }
+    }
+    let grouped = SearchRequest {
+        order: ResultOrder::Title,
+        duplicates: DuplicateMode::Grouped,
+        ..SearchRequest::new("city water")
+    };
+    assert!(!searcher.search(&grouped).expect("found").hits.is_empty());
+}
+
+#[test]
+fn a_range_of_years_has_two_ends() {
+    let home = Home::from_catalog(&testdata("papers-with-code.json"));
+    let searcher = home.searcher();
+    let years = |since: Option<i32>, until: Option<i32>| {
+        let filter = Filter { since, until, ..Filter::default() };
+        let request = BrowseRequest { filter, depth: 100, ..BrowseRequest::default() };
+        let listed = searcher.catalog().browse(&request).expect("listed").datasets;
+        listed.iter().map(|one| one.card.metadata.first_year()).collect::<Vec<_>>()
+    };
+    let all = years(None, None);
+    assert!(all.contains(&None), "one dataset has no year");
+    for (since, until) in [(Some(2018), None), (None, Some(2016)), (Some(2016), Some(2018)), (Some(2030), Some(2000))] {
+        let passes = |year: &Option<i32>| {
+            year.is_none_or(|year| since.is_none_or(|since| year >= since) && until.is_none_or(|until| year <= until))
+        };
+        let expected: Vec<_> = all.iter().copied().filter(passes).collect();
+        assert_eq!(years(since, until), expected, "{since:?} {until:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_order_and_the_years_are_part_of_the_address() {
+    let site = Site::testdata();
+    let page = site.get("/?q=city+water&sort=title").await.body;
+    assert!(page.contains("sort=title\" aria-current=\"true\">Title</a>"), "{page}");
+    assert!(page.contains("<input type=\"hidden\" name=\"sort\" value=\"title\">"), "forms keep the order: {page}");
+    let shown = ids(&page);
+    let api = site.get("/api/search?q=city+water&sort=title&duplicates=once").await.json();
+    let hits = api["hits"].as_array().expect("hits").iter();
+    let hits: Vec<String> = hits.map(|hit| hit["id"].as_str().expect("an id").to_owned()).collect();
+    assert!(shown.len() > 1 && shown == hits, "{shown:?} {hits:?}");
+    let years = site.get("/?page=0&since=2019&before=2021").await.body;
+    assert!(years.contains("From 2019") && years.contains("Up to 2021"), "{years}");
+    assert!(years.contains("name=\"since\" type=\"number\"") && years.contains("value=\"2019\""), "{years}");
+    for wrong in ["/?q=a&sort=shortest", "/api/search?q=a&sort=shortest", "/?q=a&since=soon"] {
+        assert_eq!(site.get(wrong).await.status, StatusCode::BAD_REQUEST, "{wrong}");
+    }
+}
+
+/// An IRI, or a prefixed name, becomes a filter if datasets have it.
+#[tokio::test]
+async fn typed_iris_become_filters() {
+    let site = Site::testdata();
+    let facets = site.get("/api/search?q=city+water+trees+data&facets=true").await.json()["facets"].clone();
+    let classes = facets.as_array().expect("facets").iter().find(|one| one["facet"] == "class").expect("classes");
+    let class = classes["values"][0]["value"].as_str().expect("an IRI").to_owned();
+    let encoded = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+    for typed in [class.clone(), format!("<{class}>")] {
+        let reply = site.get(&format!("/?q=city+{}+water&lang=de", encoded(&typed))).await;
+        assert_eq!(reply.status, StatusCode::SEE_OTHER, "{}", reply.body);
+        let target = reply.header("location").to_owned();
+        assert_eq!(target, format!("/?q=city+water&page=0&lang=de&class={}", encoded(&class)));
+        let page = site.get(&target).await.body;
+        assert!(page.contains("Klasse: ") && !ids(&page).is_empty(), "{page}");
+    }
+    let vocabulary = site.get("/?q=rdfs:").await;
+    assert_eq!(vocabulary.status, StatusCode::SEE_OTHER, "{}", vocabulary.body);
+    assert!(vocabulary.header("location").contains("vocabulary=http%3A%2F%2Fwww.w3.org%2F2000%2F01%2Frdf-schema%23"));
+    let own = site.get("/?q=http%3A%2F%2Flocalhost%3A7878%2Fdataset%2Fstreet-trees").await;
+    assert_eq!((own.status, own.header("location")), (StatusCode::SEE_OTHER, "/dataset/street-trees"));
+    for words in ["http://nobody.example.org/Class", "nobody:Class", "ratio 3:4", "note: water"] {
+        assert_eq!(site.get(&format!("/?q={}", encoded(words))).await.status, StatusCode::OK, "{words}");
+    }
+}
+
+/// The language of the page is that of the parameter, or else of the header; links keep the parameter.
+#[tokio::test]
+async fn pages_are_in_the_visitors_language() {
+    let site = Site::testdata();
+    let get = |path: &'static str, languages: &'static str| {
+        let site = &site;
+        async move {
+            let headers = [("accept", "text/html"), ("accept-language", languages)];
+            site.request(Method::GET, path, &headers, "").await
+        }
+    };
+    for (languages, tag, search) in [
+        ("de-AT,de;q=0.9", "de", "Suchen"),
+        ("fr", "fr", "Rechercher"),
+        ("es", "es", "Buscar"),
+        ("it;q=0.8, ja", "it", "Cerca"),
+        ("ja", "en", "Search"),
+    ] {
+        for path in
+            ["/", "/?q=city", "/dataset/street-trees", "/like", "/quality", "/sparql?format=html", "/nowhere", "/api"]
+        {
+            let reply = get(path, languages).await;
+            assert!(reply.body.contains(&format!("<html lang=\"{tag}\">")), "{path}: {}", reply.body);
+            assert!(
+                reply.body.contains(&format!("<button type=\"submit\">{search}</button>")) || path == "/",
+                "{path}"
+            );
+            let vary: Vec<_> =
+                reply.headers.get_all("vary").iter().map(|value| value.to_str().expect("text")).collect();
+            assert!(vary.join(",").contains("accept-language"), "{path}: {vary:?}");
+        }
+    }
+    let german = get("/dataset/street-trees?lang=de", "fr").await.body;
+    assert!(german.contains("<html lang=\"de\">"), "the parameter before the header");
+    assert!(german.contains("href=\"/sparql?lang=de\"") && german.contains("href=\"/?q=&#38;page=0&#38;lang=de\""));
+    assert!(german.contains("hreflang=\"fr\"") && german.contains("href=\"/dataset/street-trees?lang=fr\""));
+    assert!(get("/?lang=de&q=city", "en").await.body.contains("name=\"lang\" value=\"de\""), "forms keep it");
+    assert!(get("/", "de").await.body.contains("href=\"/sparql\""), "without the parameter, addresses stay short");
+}
+
+/// Texts of a dataset are in the visitor's language if it has them, and marked with their own if not.
+#[tokio::test]
+async fn texts_of_datasets_have_their_language() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let catalog = folder.path().join("catalog.ttl");
+    let text = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        <http://e.org/d> a dcat:Dataset ; dct:identifier \"rivers\" ;
+            dct:title \"Rivers\"@en , \"Fl\u{fc}sse\"@de ; dct:description \"Long rivers\"@en , \"Lange Fl\u{fc}sse\"@de ;
+            dct:license <https://creativecommons.org/licenses/by/4.0/> ; dcat:keyword \"M\u{c3}\u{a1}laga\" ;
+            dct:publisher [ a <http://xmlns.com/foaf/0.1/Agent> ; <http://xmlns.com/foaf/0.1/name> \"River Office\" ] ;
+            dcat:landingPage <https://rivers.example.org/data> .
+        <http://e.org/e> a dcat:Dataset ; dct:identifier \"lakes\" ; dct:title \"Lagos\"@es .";
+    std::fs::write(&catalog, text).expect("written");
+    let site = Site::from_catalog(&catalog, limits());
+    let listing = site.get("/?page=0").await.body;
+    let id = |title: &str| {
+        let place = listing.find(&format!(">{title}</a>")).unwrap_or_else(|| panic!("{title} in {listing}"));
+        let start = listing[..place].rfind("href=\"").expect("a link") + 6;
+        listing[start..place].split('"').next().expect("an address").to_owned()
+    };
+    let (rivers, lakes) = (id("Rivers"), id("Lagos"));
+    let page = |path: String, languages: &'static str| {
+        let site = &site;
+        async move { site.request(Method::GET, &path, &[("accept-language", languages)], "").await.body }
+    };
+    let german = page(rivers.clone(), "de").await;
+    assert!(german.contains("<h1 dir=\"auto\">Fl\u{fc}sse</h1>"), "{german}");
+    assert!(german.contains("<p dir=\"auto\">Lange Fl\u{fc}sse</p>") && german.contains("lang=\"en\">Long rivers"));
+    let english = page(rivers.clone(), "en").await;
+    assert!(english.contains("<h1 dir=\"auto\">Rivers</h1>"), "{english}");
+    // Keywords and publishers are links; misread UTF-8 is repaired for display only.
+    assert!(english.contains("keyword=M%C3%83%C2%A1laga\" dir=\"auto\">M\u{e1}laga</a>"), "{english}");
+    assert!(english.contains("publisher=River+Office\" dir=\"auto\">River Office</a>"), "{english}");
+    assert!(english.contains(">CC BY 4.0</a>"), "{english}");
+    // Without content, the page leads to the source.
+    assert!(english.contains("class=\"button\" href=\"https://rivers.example.org/data\""), "{english}");
+    let shown = english.split("</head>").nth(1).expect("a body");
+    assert!(!shown.contains("0 entities") && !shown.contains("Query with SPARQL</h2>"), "{english}");
+    let spanish = page(lakes, "de").await;
+    assert!(spanish.contains("<h1 dir=\"auto\" lang=\"es\">Lagos</h1>"), "{spanish}");
+    assert!(page("/?page=0".to_owned(), "de").await.contains(">Fl\u{fc}sse</a>"));
+}
+
+/// Errors are pages with an advice; the status is that of the error.
+#[tokio::test]
+async fn errors_have_pages() {
+    let site = Site::testdata();
+    let long = format!("/?q={}", "word+".repeat(500));
+    for (path, status, heading) in [
+        ("/nowhere", StatusCode::NOT_FOUND, "This page does not exist"),
+        ("/dataset/nobody", StatusCode::NOT_FOUND, "This page does not exist"),
+        (long.as_str(), StatusCode::URI_TOO_LONG, "This request is too long"),
+        ("/?q=a&model=magic", StatusCode::BAD_REQUEST, "This request cannot be answered"),
+    ] {
+        let reply = site.accept(path, "text/html").await;
+        assert_eq!((reply.status, reply.media_type()), (status, "text/html"), "{path}");
+        assert!(reply.body.contains(&format!("<h1>{heading}</h1>")), "{path}: {}", reply.body);
+        assert!(reply.body.contains("role=\"alert\"") && reply.body.contains("<form class=\"search\""), "{path}");
+    }
+}
+
+/// The start page leads to results: example queries of the collection, themes with counts, the newest datasets.
+#[tokio::test]
+async fn the_start_page_leads_to_results() {
+    let site = Site::testdata();
+    let page = site.get("/").await.body;
+    let tries = page.split("class=\"tries\"").nth(1).and_then(|rest| rest.split("</p>").next()).expect("examples");
+    let links: Vec<String> = tries
+        .split("href=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .map(|link| link.replace("&#38;", "&"))
+        .collect();
+    assert_eq!(links.len(), 3, "{tries}");
+    for link in links {
+        let found = site.get(&link).await;
+        assert!(found.status == 200 && !ids(&found.body).is_empty(), "{link} finds nothing");
+    }
+    assert!(page.contains("Newest datasets") && page.contains("href=\"/feeds/datasets.atom\""), "{page}");
+    assert!(page.contains("href=\"/api\"") && !page.contains("href=\"/quality"), "{page}");
+}
+
+/// A query with an error is answered by a sentence, the line, and how to correct it.
+#[tokio::test]
+async fn errors_of_queries_are_explained() {
+    let site = Site::testdata();
+    let ask = |query: &str| {
+        let encoded: String = form_urlencoded::byte_serialize(query.as_bytes()).collect();
+        format!("/sparql?format=html&query={encoded}")
+    };
+    let unknown = site.get(&ask("SELECT * {\n  ?s foaf:name ?n\n}")).await;
+    assert_eq!(unknown.status, StatusCode::BAD_REQUEST);
+    for part in [
+        "Line 2: the prefix “foaf:” is not declared.",
+        "PREFIX foaf: &#60;http://xmlns.com/foaf/0.1/&#62;",
+        "<mark>foaf:</mark>name ?n",
+    ] {
+        assert!(unknown.body.contains(part), "{part}: {}", unknown.body);
+    }
+    let wrong = site.get(&ask("SELECT *\nWHERE { ?s oops ?o }")).await.body;
+    assert!(wrong.contains("Line 2, column") && wrong.contains("<mark>"), "{wrong}");
+    let early = site.get(&ask("SELECT * {")).await.body;
+    assert!(early.contains("Line 1: the query ends too early."), "{early}");
+    let form = site.get("/sparql?format=html").await.body;
+    let examples = form.matches("<li><a href=\"/sparql?query=").count();
+    assert!(examples >= 5, "example queries are links: {form}");
+}

@@ -1,0 +1,267 @@
+//! Untrusted work in worker processes: the answers are the same, and an input that crashes, hangs or fills its process costs nobody
+//! else anything.
+
+use super::http::{Reply, Site, encoded};
+use super::support::{Home, limits, open, program, run, testdata};
+use axum::http::Method;
+use lodeseek_server::{WorkerOptions, Workers, app};
+use lodeseek_sparql::{Answer, QueryEngine, QueryRequest, SparqlLimits};
+use lodeseek_worker::{Limits, Pool, PoolOptions};
+use oxrdf::Term;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A quick query that is not of bounded cost.
+const PROBE: &str = "ASK { ?s ?p ?o . ?s ?q ?o }";
+/// Rows without an end in sight, all of which are held in memory.
+const GREEDY: &str = "SELECT DISTINCT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY ?c";
+/// Rows without an end in sight, all of which are read again and again.
+const ENDLESS: &str = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p . ?q ?r ?s }";
+
+fn arguments(home: &Path) -> Vec<OsString> {
+    vec!["--home".into(), home.into(), "worker-process".into()]
+}
+
+fn site_of(catalog: &Path, limits: SparqlLimits, memory_megabytes: u64) -> Site {
+    let (state, folder) = Home::from_catalog(catalog).state(limits);
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
+    let options = WorkerOptions { program, arguments: arguments(folder.path()), memory_megabytes };
+    let workers = Workers::start(folder.path(), &options).expect("workers");
+    Site::behind(app(state.with_workers(workers).expect("a store on disk")), folder)
+}
+
+fn site(limits: SparqlLimits, memory_megabytes: u64) -> Site {
+    site_of(&testdata("catalog.ttl"), limits, memory_megabytes)
+}
+
+async fn ask(site: &Site, query: &str) -> Reply {
+    site.get(&format!("/sparql?{}", encoded(&[("query", query)]))).await
+}
+
+/// Searches and queries of bounded cost, beside whatever runs.
+async fn others_are_answered(site: &Site) {
+    for path in ["/api/search?q=water", "/healthz", "/sparql?query=ASK%20%7B%7D"] {
+        let reply = site.get(path).await;
+        assert_eq!(reply.status, 200, "{path}: {}", reply.body);
+    }
+}
+
+/// Returns true if the permit of the expensive queries is free within a time.
+async fn soon(site: &Site, time: Duration) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        if ask(site, PROBE).await.status == 200 {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    false
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_return_the_answers_of_the_process() {
+    let (here, elsewhere) = (Site::testdata(), site(limits(), 512));
+    let dataset = "<http://localhost:7878/dataset/contracts>";
+    for query in [
+        "PREFIX dcat: <http://www.w3.org/ns/dcat#> PREFIX dct: <http://purl.org/dc/terms/>
+         SELECT ?d ?t { ?d a dcat:Dataset ; dct:title ?t OPTIONAL { ?d dct:creator ?c } } ORDER BY ?d ?t",
+        "SELECT ?p (COUNT(DISTINCT ?o) AS ?n) { GRAPH ?g { ?s ?p ?o FILTER(ISIRI(?s)) } } GROUP BY ?p ORDER BY ?p",
+        &format!(
+            "SELECT ?p ?o {{ GRAPH {dataset} {{ ?s ?p ?o . ?s a ?c FILTER(!ISBLANK(?o)) }} }} ORDER BY ?p ?o LIMIT 50"
+        ),
+        &format!("SELECT (COUNT(*) AS ?n) FROM {dataset} {{ ?s ?p ?o FILTER(STRLEN(STR(?o)) > 3) }}"),
+        // Statistics answer a part of it.
+        "SELECT ?n ?m { { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } } { SELECT (COUNT(*) AS ?m) { ?a a ?b . ?a ?c ?d } } }",
+        "PREFIX dct: <http://purl.org/dc/terms/> ASK { ?a dct:title ?t . ?a dct:description ?u FILTER(STRLEN(?t) > 1000000) }",
+        PROBE,
+    ] {
+        let (expected, answer) = (ask(&here, query).await, ask(&elsewhere, query).await);
+        assert_eq!(
+            (expected.status, answer.status),
+            (200.try_into().expect("a status"), expected.status),
+            "{}",
+            answer.body
+        );
+        assert_eq!(answer.json(), expected.json(), "{query}");
+    }
+    let construct = "CONSTRUCT { ?s <http://e.org/is> ?o } { ?s a ?o . ?s ?p ?v FILTER(ISIRI(?s)) }";
+    let lines = |reply: Reply| {
+        let mut lines: Vec<String> = reply.body.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let path = format!("/sparql?{}", encoded(&[("query", construct), ("format", "nt")]));
+    let expected = lines(here.get(&path).await);
+    assert!(expected.len() > 10);
+    assert_eq!(lines(elsewhere.get(&path).await), expected);
+    let wrong = "SELECT * { ?a ?b ?c . ?c ?d ?e FILTER(<http://e.org/no-function>(?a)) }";
+    assert_eq!(ask(&elsewhere, wrong).await.status, ask(&here, wrong).await.status, "errors keep their status");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_at_the_limit_of_memory_costs_nobody_else_anything() {
+    let site = Arc::new(site(SparqlLimits { deadline: Duration::from_secs(120), ..limits() }, 64));
+    let queries = (0..3).map(|_| {
+        let site = Arc::clone(&site);
+        tokio::spawn(async move { ask(&site, GREEDY).await })
+    });
+    let queries: Vec<_> = queries.collect();
+    for _ in 0..10 {
+        others_are_answered(&site).await;
+    }
+    for query in queries {
+        let reply = query.await.expect("answered");
+        assert_eq!((reply.status.as_u16(), reply.header("retry-after")), (503, "5"), "{}", reply.body);
+        assert!(reply.body.contains("more than 64 MB of memory"), "{}", reply.body);
+    }
+    assert_eq!(ask(&site, PROBE).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_permit_is_free_after_the_deadline() {
+    let deadline = Duration::from_secs(1);
+    let site = site(SparqlLimits { deadline, concurrent: 1, waiting: 0, ..limits() }, 512);
+    assert_eq!(ask(&site, PROBE).await.status, 200);
+    for query in [ENDLESS, "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?a (<x:p>|!<x:p>)* ?b . ?c (<x:p>|!<x:p>)* ?d } }"] {
+        let reply = ask(&site, query).await;
+        assert_eq!(reply.status, 503, "{}", reply.body);
+        others_are_answered(&site).await;
+        assert!(soon(&site, Duration::from_secs(10)).await, "{query}");
+    }
+}
+
+/// Returns the processes whose command line contains both texts.
+fn processes(home: &Path, role: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").expect("processes").flatten() {
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        if line.contains(&*home.to_string_lossy()) && line.contains(role) {
+            found.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    found
+}
+
+fn kill(process: &str) {
+    assert!(Command::new("kill").args(["-9", process]).status().expect("kill").success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_worker_costs_its_own_query() {
+    let (state, folder) = Home::from_catalog(&testdata("catalog.ttl")).state(limits());
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
+    let options = WorkerOptions { program, arguments: arguments(folder.path()), memory_megabytes: 512 };
+    let workers = Workers::start(folder.path(), &options).expect("workers");
+    let home = folder.path().to_owned();
+    let site = Arc::new(Site::behind(app(state.with_workers(workers).expect("a store on disk")), folder));
+    assert_eq!(ask(&site, PROBE).await.status, 200);
+    let query = tokio::spawn({
+        let site = Arc::clone(&site);
+        async move { ask(&site, ENDLESS).await }
+    });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let running = processes(&home, "queries");
+    assert!(!running.is_empty());
+    running.iter().for_each(|process| kill(process));
+    let reply = query.await.expect("answered");
+    assert_eq!(reply.status, 503, "{}", reply.body);
+    assert!(reply.body.contains("the worker process of this query failed"), "{}", reply.body);
+    others_are_answered(&site).await;
+    assert_eq!(ask(&site, PROBE).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn examples_beyond_the_limits_are_refused() {
+    let site = site(limits(), 20);
+    let mut large = String::new();
+    for number in 0..200_000 {
+        let _ = writeln!(large, "<http://e.org/{number}> <http://e.org/p{}> \"text {number}\" .", number % 50);
+    }
+    let reply = site.post("/like", "application/n-triples", &large).await;
+    assert_eq!(reply.status, 413, "{}", reply.body);
+    assert!(
+        reply.json()["error"].as_str().is_some_and(|error| error.contains("more than 20 MB of memory")),
+        "{}",
+        reply.body
+    );
+    others_are_answered(&site).await;
+    let small = "<http://e.org/a> a <http://xmlns.com/foaf/0.1/Person> ; <http://e.org/p> 1 , broken:x , 2 .";
+    let path = "/like?format=json";
+    let reply = site.request(Method::POST, path, &[("content-type", "text/turtle")], small).await;
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let here = Site::testdata().request(Method::POST, path, &[("content-type", "text/turtle")], small).await;
+    assert_eq!(reply.json(), here.json(), "as without workers");
+    let nothing = site.post("/like?format=json", "text/turtle", "nothing").await;
+    assert_eq!(nothing.status, 400, "{}", nothing.body);
+}
+
+fn count(engine: &Arc<QueryEngine>) -> String {
+    // The filter is why statistics do not answer it.
+    let query =
+        "PREFIX dcat: <http://www.w3.org/ns/dcat#> SELECT (COUNT(*) AS ?n) { ?d a dcat:Dataset FILTER(ISIRI(?d)) }";
+    let request = QueryRequest { query: query.to_owned(), ..QueryRequest::default() };
+    match engine.evaluate(&request, &limits()) {
+        Ok(Answer::Solutions { rows, .. }) => match &rows[0][0] {
+            Some(Term::Literal(number)) => number.value().to_owned(),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn workers_see_what_was_written_last() {
+    let home = Home::new();
+    let mut with_role = arguments(home.path());
+    with_role.push("queries".into());
+    let limits = Limits {
+        memory_megabytes: 512,
+        open_files: 1024,
+        stack_megabytes: 256,
+        readable: vec![home.path().to_owned()],
+    };
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
+    let pool = Pool::start(PoolOptions { program, arguments: with_role, limits, idle: 2, tasks: 100 }).expect("a pool");
+    let engine = QueryEngine::with_workers(Arc::clone(&home.store), pool).expect("a store on disk");
+    assert_eq!(count(&engine), "0");
+    home.load(&testdata("catalog.ttl"));
+    let loaded = count(&engine);
+    assert_ne!(loaded, "0");
+    assert_eq!(count(&engine), loaded);
+    let views = fs::read_dir(home.path().join("views")).expect("views").count();
+    assert_eq!(views, 1, "old checkpoints are removed");
+}
+
+#[test]
+fn workers_end_with_the_server() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert_eq!(run(folder.path(), &["load", "testdata/catalog.ttl"]).code, Some(0));
+    assert_eq!(run(folder.path(), &["index"]).code, Some(0));
+    drop(open(folder.path(), lodeseek_store::Access::Read, None).expect("a home"));
+    for (options, workers) in [(&[][..], 2), (&["--no-workers"][..], 0)] {
+        let mut serve = program(folder.path());
+        serve.args(["serve", "--bind", "127.0.0.1:0"]).args(options).stderr(Stdio::piped());
+        let mut serve = serve.spawn().expect("started");
+        let mut log = BufReader::new(serve.stderr.take().expect("a log"));
+        let mut lines = String::new();
+        while !lines.contains("listening on") {
+            assert!(log.read_line(&mut lines).expect("a line") > 0, "{lines}");
+        }
+        assert_eq!(lines.contains("without worker processes"), workers == 0, "{lines}");
+        assert_eq!(processes(folder.path(), "worker-process").len(), workers);
+        kill(&serve.id().to_string());
+        serve.wait().expect("ended");
+        let begun = Instant::now();
+        while !processes(folder.path(), "worker-process").is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "a worker survived its server");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
