@@ -92,7 +92,8 @@ impl Run<'_, '_> {
     }
 
     fn enqueue(&mut self, source: &mut Source, dataset: Dataset, record: DatasetRecord) -> Result<(), HarvestError> {
-        let is_suspect = self.fetcher.state.quarantine.is_suspect(dataset.metadata.id.as_str());
+        let content = content_of(std::iter::once(&record));
+        let is_suspect = self.fetcher.state.quarantine.is_suspect(dataset.metadata.id.as_str(), &content);
         if is_suspect {
             self.flush(source)?;
         }
@@ -128,8 +129,7 @@ impl Run<'_, '_> {
             Some(only) if ids.len() == 1 => format!("dataset {only}"),
             _ => format!("{} datasets", ids.len()),
         };
-        let fingerprints: Vec<&str> = records.values().map(|record| record.fingerprint.as_str()).collect();
-        let content = hash_of_text(&fingerprints.join("\n"));
+        let content = content_of(records.values());
         let batch = Batch { source: source.address.clone(), folder: source.folder.clone(), datasets };
         let sink = &mut *self.sink;
         let stored = match self.fetcher.state.quarantine.guard(&what, &content, ids, || sink.store(batch))? {
@@ -172,6 +172,12 @@ impl Run<'_, '_> {
         report.gone = gone;
         Ok(())
     }
+}
+
+/// Returns the hash by which the content of datasets that are stored together is quarantined.
+fn content_of<'r>(records: impl Iterator<Item = &'r DatasetRecord>) -> String {
+    let fingerprints: Vec<&str> = records.map(|record| record.fingerprint.as_str()).collect();
+    hash_of_text(&fingerprints.join("\n"))
 }
 
 /// Returns a digest of a dataset's description and files. It does not depend on the base of the home's IRIs.

@@ -57,9 +57,10 @@ impl Quarantine {
         })
     }
 
-    /// Returns true if the process ended while it stored a dataset, alone or with others.
-    pub(super) fn is_suspect(&self, dataset: &str) -> bool {
-        self.interrupted.datasets.contains(dataset)
+    /// Returns true if the process ended while it stored a dataset, alone or with others, or if its content is quarantined.
+    /// Such a dataset is stored alone.
+    pub(super) fn is_suspect(&self, dataset: &str, content: &str) -> bool {
+        self.interrupted.datasets.contains(dataset) || self.contents.contains_key(content)
     }
 
     /// Runs a step that reads content with a hash. Returns the reason if it is not read, or if it panicked.
@@ -157,6 +158,7 @@ mod tests {
             reason.starts_with("page: the process ended 2 times") && reason.contains("quarantine.json"),
             "{reason}"
         );
+        assert!(Quarantine::open(folder).expect("opened").is_suspect("another name", "bad"));
         assert_eq!(run(folder, "page", "changed"), Ok(7));
         assert!(run(folder, "page", "bad").is_err(), "it stays quarantined");
         fs::remove_file(folder.join("quarantine.json")).expect("removed");
@@ -169,9 +171,9 @@ mod tests {
         let folder = folder.path();
         for _ in 0..5 {
             assert_eq!(interrupt(folder, "page", "good"), None);
-            assert!(Quarantine::open(folder).expect("opened").is_suspect("page"));
+            assert!(Quarantine::open(folder).expect("opened").is_suspect("page", "good"));
             assert_eq!(run(folder, "page", "good"), Ok(7));
-            assert!(!Quarantine::open(folder).expect("opened").is_suspect("page"));
+            assert!(!Quarantine::open(folder).expect("opened").is_suspect("page", "good"));
         }
         fs::write(folder.join("reading.json"), "{\"what").expect("written");
         assert_eq!(run(folder, "page", "good"), Ok(7), "cut off by a power failure");

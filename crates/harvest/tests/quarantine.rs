@@ -3,7 +3,9 @@
 //! The harvest runs in a child process, which is this test program with an environment variable.
 
 use lodeseek_catalog::DatasetId;
-use lodeseek_harvest::{Batch, DatasetSink, HarvestOptions, HarvestReport, Harvester, StoreOutcome};
+use lodeseek_harvest::{
+    Batch, DatasetSink, HarvestOptions, HarvestReport, Harvester, StoreOutcome, allow_source_hosts,
+};
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use std::collections::BTreeSet;
 use std::env;
@@ -51,11 +53,10 @@ fn described(ids: &[&str]) -> String {
 }
 
 fn harvest(folder: &Path, source: &str, sink: &mut Sink) -> HarvestReport {
-    let egress = Egress::new(EgressPolicy {
-        listed: source.parse().into_iter().collect(),
-        private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
-        ..EgressPolicy::default()
-    });
+    let private_networks = vec!["127.0.0.0/8".parse().expect("a network")];
+    let mut policy = EgressPolicy { private_networks, ..EgressPolicy::default() };
+    allow_source_hosts(&mut policy, &[source.to_owned()]).expect("an address with a host");
+    let egress = Egress::new(policy);
     let options = HarvestOptions { pause: Duration::ZERO, backoff: Vec::new(), ..HarvestOptions::default() };
     let harvester = Harvester::new(&egress, folder, "here").with_options(options);
     harvester.run(&[source.to_owned()], sink, &|_| ()).expect("harvested")
@@ -123,7 +124,8 @@ fn a_page_that_ended_the_process_twice_is_skipped_until_it_changes() {
     let site = start(Arc::clone(&second));
     let (folder, mut sink) = (tempfile::tempdir().expect("a folder"), Sink::default());
     let source = format!("{site}feed?page=1");
-    assert_eq!(harvest(folder.path(), &source, &mut sink).new.len(), 3);
+    let report = harvest(folder.path(), &source, &mut sink);
+    assert_eq!(report.new.len(), 3, "{report:?}");
     let files = folder.path().join("here");
     let state = fs::read(files.join("state.json")).expect("a state");
     let state: serde_json::Value = serde_json::from_slice(&state).expect("JSON");
