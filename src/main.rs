@@ -63,7 +63,7 @@ use std::process::ExitCode;
 
 /// Find RDF datasets by their metadata and content.
 #[derive(Parser, Debug)]
-#[command(name = "lodeseek", version, max_term_width = 110)]
+#[command(name = "lodeseek", bin_name = "lodeseek", version, max_term_width = 110)]
 struct Arguments {
     /// Folder of the collection.
     #[arg(long, global = true, value_name = "DIR", default_value = "lodeseek-home", env = "LODESEEK_HOME")]

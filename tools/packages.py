@@ -48,7 +48,8 @@ def install(name, folder):
     folder.parent.mkdir(parents=True, exist_ok=True)
     staged = pathlib.Path(tempfile.mkdtemp(prefix=folder.name + ".", dir=folder.parent))
     try:
-        pip(name, "install", "--target", str(staged))
+        # The file lists all dependencies. Older versions of pip reject those with an extra, such as rdflib[html].
+        pip(name, "install", "--no-deps", "--target", str(staged))
         staged.chmod(0o755)
         try:
             os.replace(staged, folder)

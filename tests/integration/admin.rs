@@ -1,5 +1,7 @@
 //! Changes while the collection is served: tokens, jobs, and what others see of a change meanwhile.
 
+#![expect(clippy::print_stderr, reason = "a test reports the latencies it measured")]
+
 use super::http::{Reply, Site};
 use super::support::{Home, limits};
 use axum::http::Method;
@@ -148,7 +150,8 @@ async fn bad_uploads_are_rejected_at_once() {
     let title = json!({"title": "T"});
     let two = json!([{"dataset_id": 1, "title": "a"}, {"dataset_id": 2, "title": "b"}]);
     let none = json!([]);
-    let uploads: [(&str, Option<&Value>, &[(&str, &str)], &str); 6] = [
+    type Upload<'a> = (&'a str, Option<&'a Value>, &'a [(&'a str, &'a str)], &'a str);
+    let uploads: [Upload<'_>; 6] = [
         ("a", None, &[], "the upload is empty"),
         ("a", Some(&two), &[], "it describes 2 datasets"),
         ("a", Some(&none), &[], "it describes no dataset"),

@@ -1,5 +1,7 @@
 //! Configuration and ranking of a home, through the program.
 
+#![expect(clippy::print_stderr, reason = "a skipped test is reported")]
+
 use super::support::{Ran, program, run};
 use serde_json::Value;
 use std::fs;
@@ -196,16 +198,18 @@ impl Server {
     fn start(home: &Path, arguments: &[&str]) -> Self {
         let mut command = program(home);
         command.env_remove("LODESEEK_RANKING").env_remove("LODESEEK_ANALYSIS");
-        let mut child = command.arg("serve").args(arguments).stderr(Stdio::piped()).spawn().expect("started");
-        let mut lines = BufReader::new(child.stderr.take().expect("stderr")).lines();
+        let child = command.arg("serve").args(arguments).stderr(Stdio::piped()).spawn().expect("started");
+        let mut server = Self { child, address: String::new(), public: String::new() };
+        let mut lines = BufReader::new(server.child.stderr.take().expect("stderr")).lines();
         let mut seen = Vec::new();
         for line in lines.by_ref() {
             let line = line.expect("text");
             if let Some((_, rest)) = line.split_once("listening on http://") {
                 let (address, public) = rest.split_once(" (public URL: ").expect("both addresses");
-                let (address, public) = (address.to_owned(), public.trim_end_matches(')').to_owned());
+                address.clone_into(&mut server.address);
+                public.trim_end_matches(')').clone_into(&mut server.public);
                 std::thread::spawn(move || lines.for_each(drop));
-                return Self { child, address, public };
+                return server;
             }
             seen.push(line);
         }

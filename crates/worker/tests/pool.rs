@@ -219,7 +219,8 @@ fn main() -> io::Result<()> {
     }
     let folder = tempfile::tempdir()?;
     let pool = Pool::start(options(folder.path())).map_err(io::Error::other)?;
-    let checks: [(&str, fn(&Pool)); 8] = [
+    type Check = (&'static str, fn(&Pool));
+    let checks: [Check; 8] = [
         ("results_are_complete", results_are_complete),
         ("a_worker_is_used_again", a_worker_is_used_again),
         ("memory_is_limited", memory_is_limited),

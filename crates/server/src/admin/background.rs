@@ -63,7 +63,6 @@ impl Live {
     }
 
     /// Waits until no other task changes the collection, and keeps others from changing it until the result is dropped.
-    #[must_use]
     pub fn lock_changes(&self) -> MutexGuard<'_, ()> {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -580,7 +580,7 @@ fn card_view<'t>(
         more_themes,
         work: metadata.introduced_by.first().map(|work| work_view(work, iri.as_str())),
         others: others.iter().map(|other| (href(&other.id), source_name(other))).collect(),
-        triples: triples.take(SHOWN).map(|triple| triple_view(triple, &pieces)).collect(),
+        triples: triples.take(SHOWN).map(|triple| triple_view(triple, pieces)).collect(),
         ..HitView::default()
     }
 }
