@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -49,6 +50,8 @@ class Server:
             found = re.search(r"http://127\.0\.0\.1:\d+", line)
             if found:
                 self.address = found[0]
+                # The server waits while nobody reads its log and the pipe is full.
+                threading.Thread(target=self.process.stderr.read, daemon=True).start()
                 return self
         sys.exit("FAIL: the server did not start")
 
@@ -135,7 +138,7 @@ def check_editor(server):
         raise LookupError("chromium is not installed" if server.options else "the editor could not be bundled from npm")
     url = server.address + "/sparql?query=" + urllib.parse.quote("ASK {}")
     with tempfile.TemporaryDirectory() as profile:
-        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={profile}",
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1280,900", f"--user-data-dir={profile}",
                    "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom", url]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
     assert "CodeMirror-code" in done.stdout and "cm-keyword" in done.stdout, "no editor on the page"

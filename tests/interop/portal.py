@@ -338,7 +338,7 @@ def check_live(world):
     with tempfile.TemporaryDirectory(prefix="lodeseek-live-") as folder:
         shutil.copytree(ROOT / "testdata", folder + "/data")
         catalog = pathlib.Path(folder, "data/catalog.ttl")
-        with clients.Server(world.program, folder + "/home", "--harvest", str(catalog), "--every", "1s") as server:
+        with clients.Server(world.program, folder + "/home", "--ranking", "words", "--harvest", str(catalog), "--every", "1s") as server:
             found = lambda words: json.loads(clients.fetch(server.address + "/api/search?q=" + words))["hits"]
 
             def until(holds, what):
