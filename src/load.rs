@@ -6,7 +6,7 @@ use super::endpoint::EndpointArguments;
 use super::local_server::LocalServer;
 use super::terminal::{bar, counted, cut, grouped, memory_note, rate};
 use anyhow::Context;
-use lodeseek_catalog::Catalog;
+use lodeseek_catalog::{AssignedDumps, Catalog, DumpFolder};
 use lodeseek_harvest::is_address;
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_store::{
@@ -27,6 +27,13 @@ pub(crate) struct Arguments {
     /// N-Triples, N-Quads, RDF/XML, JSON-LD, HDT.
     #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint", value_name = "SOURCE")]
     sources: Vec<PathBuf>,
+    /// Folder of dumps named after the ids of the datasets, as ACORDAR publishes them: files ID.nt, ID.ttl.gz and so on, and all
+    /// RDF files in folders ID. They replace the links of the catalogue, which are kept as metadata.
+    #[arg(long, value_name = "DIR", conflicts_with = "endpoint")]
+    dumps: Option<PathBuf>,
+    /// Path of a dataset's dump, or of a folder of its dumps, in the folder of --dumps, such as {id}/data.nt.
+    #[arg(long, value_name = "PATH", requires = "dumps")]
+    dumps_pattern: Option<String>,
     #[command(flatten)]
     endpoint: EndpointArguments,
     /// Write the outcome of each dataset and file as JSON.
@@ -56,7 +63,8 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         return arguments.load_through(&server);
     }
     // All sources are read before anything is written, so that a mistyped name does not interrupt a load.
-    let catalogs = Catalog::read_all(&arguments.sources, &arguments.id_prefix)?;
+    let mut catalogs = Catalog::read_all(&arguments.sources, &arguments.id_prefix)?;
+    let assigned = arguments.assign_dumps(&mut catalogs)?;
     let is_truncated = |(catalog, source): (&Catalog, &PathBuf)| catalog.is_truncated.then(|| source.clone());
     let truncated: Vec<PathBuf> = catalogs.iter().zip(&arguments.sources).filter_map(is_truncated).collect();
     let mut report_file = match &arguments.report {
@@ -99,6 +107,9 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         rate(total.triples(), time),
         memory_note(),
     )?;
+    if let (Some(assigned), Some(folder)) = (&assigned, &arguments.dumps) {
+        write_assigned(&mut out, assigned, folder, arguments.verbose)?;
+    }
     let kept = count(DatasetOutcome::Kept);
     if kept > 0 {
         let (keeps, its) = if kept == 1 { ("keeps its", "its") } else { ("keep their", "theirs") };
@@ -118,11 +129,31 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
 }
 
 impl Arguments {
+    /// Assigns the dumps of --dumps to the datasets of all catalogues.
+    fn assign_dumps(&self, catalogs: &mut [Catalog]) -> anyhow::Result<Option<AssignedDumps>> {
+        let Some(folder) = &self.dumps else { return Ok(None) };
+        let dumps = DumpFolder::open(folder, self.dumps_pattern.as_deref())?;
+        let assigned = dumps.assign(catalogs, &self.id_prefix)?;
+        if let (0, Some(first)) = (assigned.datasets, assigned.missing.first()) {
+            anyhow::bail!(
+                "{} has no dump of any of the {}: expected are files such as {first}.nt or {first}.ttl.gz, or folders; \
+                 --dumps-pattern describes other names",
+                folder.display(),
+                counted(assigned.missing.len(), "dataset"),
+            );
+        }
+        Ok(Some(assigned))
+    }
+
     /// Loads the sources through the server of the home.
     fn load_through(&self, server: &LocalServer) -> anyhow::Result<ExitStatus> {
         anyhow::ensure!(
             self.base.is_none(),
             "--base cannot be used while a server runs on the home; stop the server, or omit it"
+        );
+        anyhow::ensure!(
+            self.dumps.is_none(),
+            "--dumps cannot be used while a server runs on the home; stop the server"
         );
         let result = server.load(&self.sources, &self.id_prefix)?;
         if let Some(path) = &self.report {
@@ -145,6 +176,31 @@ impl Arguments {
         )?;
         Ok(if kept > 0 { ExitStatus::NoResult } else { ExitStatus::Success })
     }
+}
+
+/// Writes the number of datasets with dumps, and the ids of those without: the first ones, or all.
+fn write_assigned(out: &mut impl Write, assigned: &AssignedDumps, folder: &Path, all: bool) -> io::Result<()> {
+    let datasets = assigned.datasets + assigned.missing.len();
+    write!(
+        out,
+        "{} of {} have a dump in {}",
+        grouped(assigned.datasets as u64),
+        counted(datasets, "dataset"),
+        folder.display()
+    )?;
+    if assigned.unused_files > 0 {
+        write!(out, "; {} there belong to none", counted(assigned.unused_files, "file"))?;
+    }
+    writeln!(out)?;
+    if !assigned.missing.is_empty() {
+        let shown = if all { assigned.missing.len() } else { SHOWN.min(assigned.missing.len()) };
+        let ids: Vec<&str> = assigned.missing[..shown].iter().map(|id| id.as_str()).collect();
+        let rest = assigned.missing.len() - shown;
+        let more =
+            if rest > 0 { format!(" and {} more (--verbose lists all)", grouped(rest as u64)) } else { String::new() };
+        writeln!(out, "without a dump: {}{more}", ids.join(", "))?;
+    }
+    Ok(())
 }
 
 fn load(store: &Store, catalog: Catalog) -> anyhow::Result<LoadReport> {

@@ -1,7 +1,8 @@
 //! ACORDAR's `datasets.json`: a list of objects in a loose form.
 //!
 //! Ids are numbers or strings. Tags are a list, or one string split at `;`. Absent values are missing, `null`, empty
-//! or the string `"None"`. Dumps are one path or a list. An unreadable entry does not affect the others.
+//! or the string `"None"`. Dumps are one path or link, a list, or several in one string: paths are separated by line ends, links
+//! also by white space, commas and semicolons. An unreadable entry does not affect the others.
 
 use super::{Agent, Catalog, CatalogError, Dataset, DatasetId, Distribution, Location, Metadata, Text};
 use serde_json::{Map, Value};
@@ -52,10 +53,32 @@ fn dataset(entry: &Value) -> Result<Dataset, String> {
         ..Metadata::new(id)
     };
     let distributions = list(entry, &["download", "dump", "dumps"], '\n')
-        .into_iter()
-        .map(|path| Distribution::new(Location::from_text(&path)))
+        .iter()
+        .flat_map(|text| links(text))
+        .map(|path| Distribution::new(Location::from_text(path)))
         .collect();
     Ok(Dataset { distributions, ..Dataset::new(metadata) })
+}
+
+/// Splits a text that begins with a link into its links. Any other text is one path.
+fn links(text: &str) -> Vec<&str> {
+    let is_link =
+        |text: &str| text.starts_with("http://") || text.starts_with("https://") || text.starts_with("ftp://");
+    if !is_link(text) {
+        return vec![text];
+    }
+    let mut starts: Vec<usize> = text
+        .char_indices()
+        .filter(|(place, c)| {
+            (c.is_whitespace() || matches!(c, ',' | ';')) && is_link(text[place + c.len_utf8()..].trim_start())
+        })
+        .map(|(place, c)| place + c.len_utf8())
+        .collect();
+    starts.insert(0, 0);
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    let is_separator = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
+    let parts = starts.iter().zip(ends).map(|(start, end)| text[*start..end].trim_matches(is_separator));
+    parts.filter(|part| !part.is_empty()).collect()
 }
 
 /// Returns the value of the first key that has one, as text.
@@ -107,6 +130,24 @@ mod tests {
         assert!(dataset(&json!({"title": "no id"})).is_err());
         assert!(dataset(&json!({"dataset_id": "a b"})).is_err());
         assert!(dataset(&json!(3)).is_err());
+    }
+
+    #[test]
+    fn several_links_in_one_string() {
+        for (text, expected) in [
+            ("http://e.org/a.nt https://e.org/b.nt", vec!["http://e.org/a.nt", "https://e.org/b.nt"]),
+            (
+                "http://e.org/a.nt, http://e.org/b;c.nt;http://e.org/d",
+                vec!["http://e.org/a.nt", "http://e.org/b;c.nt", "http://e.org/d"],
+            ),
+            ("http://e.org/a,b.nt\nhttp://e.org/c.nt", vec!["http://e.org/a,b.nt", "http://e.org/c.nt"]),
+            ("a file, with a comma.nt", vec!["a file, with a comma.nt"]),
+            ("http://e.org/?a=1;b=2,3", vec!["http://e.org/?a=1;b=2,3"]),
+        ] {
+            let dataset = dataset(&json!({"dataset_id": 1, "download": text})).expect("readable");
+            let found: Vec<&str> = dataset.distributions.iter().map(|one| one.location.as_str()).collect();
+            assert_eq!(found, expected, "{text}");
+        }
     }
 
     #[test]

@@ -98,6 +98,8 @@ pub enum LocalCopy {
     File(PathBuf),
     /// The download failed for this reason.
     Missing(String),
+    /// The content of the dataset is in other files: this one is described only.
+    Unused,
 }
 
 impl Distribution {

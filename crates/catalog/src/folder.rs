@@ -73,7 +73,7 @@ fn slashed(path: &Path) -> String {
     parts.join("/")
 }
 
-fn walk(
+pub(super) fn walk(
     root: &Path,
     inner: &Path,
     depth: usize,
@@ -109,7 +109,7 @@ fn leads_to_file_within(root: &Path, link: &Path) -> bool {
 }
 
 /// If true, the file name suggests RDF or a catalogue. Other files (notes, pictures, tables) are not read.
-fn may_be_read(name: &str) -> bool {
+pub(super) fn may_be_read(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let others = [".html", ".htm", ".jsonl", ".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz"];
     Syntax::from_file_name(&name).is_some() || others.iter().any(|suffix| name.ends_with(suffix))

@@ -7,6 +7,7 @@ mod bounded_description;
 mod data_json;
 mod dataset;
 pub mod dcat;
+mod dump_folder;
 pub mod duplicates;
 pub mod editions;
 mod folder;
@@ -31,6 +32,7 @@ pub use dataset::{
     Agent, Dataset, Distribution, Extent, LocalCopy, Location, Metadata, RemoteContent, Scheme, Text, Theme, Work,
     preferred,
 };
+pub use dump_folder::{AssignedDumps, DumpFolder};
 pub use format::Format;
 pub use iris::{InvalidBase, Iris};
 pub use lodeseek_ranking::{DatasetId, InvalidDatasetId};
@@ -185,6 +187,11 @@ pub enum CatalogError {
         /// The file.
         path: PathBuf,
     },
+    /// A pattern of dumps that cannot be a path in their folder.
+    #[error(
+        "{0:?} is no pattern of dumps: write a path within the folder that contains {{id}}, for example \"{{id}}/data.nt\""
+    )]
+    DumpPattern(String),
 }
 
 impl CatalogError {

@@ -60,14 +60,23 @@ pub enum FoldsMismatch {
 }
 
 impl Folds {
-    /// Reads `fold0.*.qrels`, `fold1.*.qrels` and so on from a folder, up to the first missing number.
+    /// Reads the folds 0, 1 and so on of a folder, up to the first missing number. A part (train, valid, test) is the file
+    /// `foldN.PART.qrels`, or `foldN/PART.txt` as ACORDAR publishes it.
+    ///
+    /// # Errors
+    /// If a part of a fold cannot be read. The error names the first of the two paths if neither exists.
     pub fn read(folder: &Path) -> Result<Self, EvalError> {
+        let path = |fold: usize, part: &str| {
+            let published = folder.join(format!("fold{fold}")).join(format!("{part}.txt"));
+            if published.is_file() { published } else { folder.join(format!("fold{fold}.{part}.qrels")) }
+        };
         let mut folds = Vec::new();
         loop {
-            let part = |name: &str| Qrels::read(&folder.join(format!("fold{}.{name}.qrels", folds.len())));
-            if !folds.is_empty() && !folder.join(format!("fold{}.test.qrels", folds.len())).exists() {
+            let fold = folds.len();
+            if fold > 0 && !path(fold, "test").exists() {
                 return Ok(Self(folds));
             }
+            let part = |name: &str| Qrels::read(&path(fold, name));
             folds.push(Fold { train: part("train")?, valid: part("valid")?, test: part("test")? });
         }
     }

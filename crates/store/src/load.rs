@@ -425,6 +425,7 @@ fn local_content(distribution: &Distribution, folder: &Path) -> Result<PathBuf, 
     match &distribution.copy {
         Some(LocalCopy::File(path)) => Ok(path.clone()),
         Some(LocalCopy::Missing(reason)) => Err(Absent::Unreadable(reason.clone())),
+        Some(LocalCopy::Unused) => Err(Absent::Unused),
         None => local_path(&distribution.location, folder).map_err(Absent::Refused),
     }
 }
@@ -435,6 +436,8 @@ enum Absent {
     Refused(String),
     /// It should be here, and may be another time.
     Unreadable(String),
+    /// Other files have the content.
+    Unused,
 }
 
 /// The path of a local distribution, if it stays in the catalogue's folder.
@@ -499,6 +502,7 @@ fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Res
                 has_void_file |= is_void(&path, &reports);
                 files.extend(reports);
             }
+            Err(Absent::Unused) => {}
             Err(Absent::Refused(reason)) => files.push(FileReport::refused(name, reason)),
             Err(Absent::Unreadable(reason)) => files.push(FileReport::unreadable(name, reason)),
         }
