@@ -13,7 +13,7 @@ RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
-        documentation clients federation portal pages export trec scikit train-smoke crash chaos bombs isolation soak \
+        documentation clients federation portal pages export trec scikit train-smoke crash chaos bombs isolation soak package packages-test \
         bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
 
 help: ## print this list
@@ -57,6 +57,12 @@ release: ## build the program, release profile
 
 release-lab: ## build the program with the research commands, release profile
 	@$(RELEASE_ENV) $(COMMIT) cargo build --release $$LODESEEK_FEATURES $(LAB)
+
+package: release ## write the archive and the Debian package of a release build to dist/; needs cargo-deb
+	@tools/package.sh tarball $(RELEASE) dist && tools/package.sh deb $(RELEASE) dist
+
+packages-test: build ## pack the debug build and test archive, Debian package, unit and reverse proxies; needs root and Debian
+	@tests/packages/run.sh $(PROGRAM)
 
 model: ## write all-MiniLM-L6-v2, the base model for training, as ONNX (fp32, int8) into the cache folder
 	@python3 tools/model.py

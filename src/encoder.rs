@@ -1,6 +1,7 @@
 //! Arguments of encoders and of re-ranking by vectors.
 
 use super::config::Config;
+use super::installation;
 use super::model::ModelArguments;
 #[cfg(feature = "lab")]
 use super::ranking::encoder_options;
@@ -41,8 +42,8 @@ pub(super) struct EncoderArguments {
     /// query].
     #[arg(long, value_name = "N")]
     pub(super) model_threads: Option<NonZeroUsize>,
-    /// Path of the ONNX Runtime library [default: ORT_DYLIB_PATH, else the one that `make setup` downloaded, else the
-    /// system's].
+    /// Path of the ONNX Runtime library [default: ORT_DYLIB_PATH, else the one installed with the program, else the one that
+    /// `make setup` downloaded, else the system's].
     #[arg(long, value_name = "FILE")]
     pub(super) onnxruntime: Option<PathBuf>,
 }
@@ -68,7 +69,7 @@ impl EncoderArguments {
         Execution {
             device: self.device.or(settings.device).unwrap_or_default(),
             threads: self.model_threads.or(settings.threads),
-            library: library.or_else(|| find_library(&cache_folder()?)),
+            library: library.or_else(installed_library),
             models: config.settings.models.clone(),
         }
     }
@@ -105,6 +106,12 @@ impl EncoderArguments {
     pub(super) fn open_text_encoder(&self, config: &Config) -> anyhow::Result<Option<Box<dyn Encoder>>> {
         self.dpr.as_ref().map(|_| self.open_required(config, Granularity::Text)).transpose()
     }
+}
+
+/// Finds ONNX Runtime: the one installed with the program, else the one that `make setup` downloaded.
+fn installed_library() -> Option<PathBuf> {
+    let mut folders = installation::library_folders().into_iter().chain(cache_folder());
+    folders.find_map(|folder| find_library(&folder))
 }
 
 /// Returns the folder into which `make setup` downloads libraries and models.

@@ -20,6 +20,7 @@ mod evaluate;
 mod filter;
 mod harvest;
 mod index;
+mod installation;
 #[cfg(feature = "lab")]
 mod lab;
 #[cfg(not(feature = "lab"))]

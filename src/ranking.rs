@@ -4,13 +4,13 @@
 
 use super::config::{Config, Source, is_path};
 use super::encoder::EncoderArguments;
+use super::installation;
 use anyhow::{Context, bail, ensure};
 use lodeseek_engine::{EncodingOptions, create_vectors, has_vectors, vectors_folder};
 use lodeseek_index::vectors::{self, Precision};
 use lodeseek_rerank::encoder::{Device, EncoderOptions, ModelError, configured_min_similarity, open, open_both};
 use lodeseek_rerank::{Encoder, Granularity};
 use serde::{Deserialize, Serialize};
-use std::env;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
@@ -186,20 +186,8 @@ impl Execution {
         if let Some(folder) = &self.models {
             return vec![folder.clone()];
         }
-        let program = env::current_exe().and_then(|program| program.canonicalize());
-        program.map(|program| folders_beside(&program)).unwrap_or_default()
+        installation::model_folders()
     }
-}
-
-/// Returns the folders of models of a program: an installed one, one of an unpacked archive, and one in Cargo's build folder.
-fn folders_beside(program: &Path) -> Vec<PathBuf> {
-    let Some(folder) = program.parent() else { return Vec::new() };
-    let mut folders = vec![folder.join("models")];
-    folders.extend(folder.parent().map(|prefix| prefix.join("share/lodeseek/models")));
-    let is_build = |ancestor: &&Path| ancestor.file_name().is_some_and(|name| name == "target");
-    let checkout = program.ancestors().find(is_build).and_then(Path::parent);
-    folders.extend(checkout.map(|checkout| checkout.join("models")));
-    folders
 }
 
 impl Choice {
@@ -548,15 +536,6 @@ mod tests {
         assert!(recorded.explicit().is_none() && choose(None, Some(Preset::Best)).explicit().is_some());
         let refused = Choice::new(home, &config, Some(&arguments(Some("m"), None)), Some(Preset::Words));
         assert!(format!("{:#}", refused.expect_err("a contradiction")).contains("--ranking words uses no models"));
-    }
-
-    #[test]
-    fn models_are_searched_beside_the_program() {
-        let installed = folders_beside(Path::new("/usr/bin/lodeseek"));
-        assert!(installed.contains(&PathBuf::from("/usr/share/lodeseek/models")), "{installed:?}");
-        let built = folders_beside(Path::new("/src/lodeseek/target/debug/lodeseek"));
-        assert!(built.contains(&PathBuf::from("/src/lodeseek/models")), "{built:?}");
-        assert_eq!(folders_beside(Path::new("/opt/lodeseek/lodeseek"))[0], Path::new("/opt/lodeseek/models"));
     }
 
     #[test]

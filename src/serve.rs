@@ -1,7 +1,7 @@
 //! `lodeseek serve`: the HTTP server.
 
 use super::ExitStatus;
-use super::config::Config;
+use super::config::{Config, WORKER_MEGABYTES};
 use super::egress::EgressArguments;
 use super::encoder::{RerankArguments, method_name};
 use super::harvest::ScheduleArguments;
@@ -17,6 +17,7 @@ use lodeseek_server::{
 use lodeseek_sparql::SparqlLimits;
 use lodeseek_store::{Access, Store};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,9 +31,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "URL")]
     public_url: Option<PublicUrl>,
     /// Maximum number of open connections. One client address may have a quarter of them. Further connections receive status 503
-    /// or 429.
-    #[arg(long, value_name = "N", default_value_t = ConnectionLimits::default().total)]
-    max_connections: usize,
+    /// or 429 [default: 512].
+    #[arg(long, value_name = "N")]
+    max_connections: Option<NonZeroUsize>,
     /// Cancel a SPARQL query after this time, in seconds (503 with Retry-After) [default: 30].
     #[arg(long, value_name = "S")]
     sparql_deadline: Option<u64>,
@@ -49,9 +50,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     sparql_queries_of_client: Option<usize>,
     /// Memory of a worker process in megabytes. Each expensive SPARQL query and each uploaded file has a process of its own, which is
-    /// ended at this limit (503 or 413).
-    #[arg(long, value_name = "MB", default_value_t = SparqlLimits::default().memory_megabytes, value_parser = clap::value_parser!(u64).range(16..=1 << 20))]
-    worker_memory: u64,
+    /// ended at this limit (503 or 413) [default: 1024].
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(WORKER_MEGABYTES))]
+    worker_memory: Option<u64>,
     /// Evaluate SPARQL queries and parse uploaded files in the server process. An input that makes it crash then stops the server.
     #[arg(long)]
     no_workers: bool,
@@ -113,19 +114,20 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let networks = arguments.egress.private_networks(config);
     let schedule = arguments.schedule.schedule(config, networks);
     let snippets = arguments.snippet_limits(config);
+    let has_workers = !arguments.no_workers && settings.server.workers.unwrap_or(true);
     let options = ServeOptions {
         bind,
         public_url: arguments.public_url.clone().or_else(|| settings.public_url.clone()),
-        connections: ConnectionLimits::with_total(arguments.max_connections),
+        connections: arguments.connection_limits(config),
         sparql: arguments.sparql_limits(config),
-        workers: if arguments.no_workers { None } else { Some(arguments.workers(home)?) },
+        workers: if has_workers { Some(arguments.workers(home, config)?) } else { None },
         proxies: arguments.proxies(config),
         editor,
         endpoints: arguments.egress.client(config),
         portal: arguments.portal(config),
         operators: operators(token.as_deref())?,
         reload: Some(reload(token)),
-        admin: arguments.admin,
+        admin: arguments.admin || settings.server.admin.unwrap_or(false),
         background: schedule.map(HarvestSchedule::into_background),
         snippets,
     };
@@ -161,6 +163,17 @@ fn addresses(bind: &str) -> anyhow::Result<Vec<SocketAddr>> {
 }
 
 impl Arguments {
+    fn connection_limits(&self, config: &Config) -> ConnectionLimits {
+        let total = self.max_connections.or(config.settings.server.max_connections);
+        total.map_or_else(ConnectionLimits::default, |total| ConnectionLimits::with_total(total.get()))
+    }
+
+    /// Returns the memory of a worker process, in megabytes.
+    fn worker_memory(&self, config: &Config) -> u64 {
+        let memory = self.worker_memory.or(config.settings.server.worker_memory);
+        memory.unwrap_or(SparqlLimits::default().memory_megabytes)
+    }
+
     fn sparql_limits(&self, config: &Config) -> SparqlLimits {
         let (settings, default) = (&config.settings.sparql, SparqlLimits::default());
         let concurrent = self.sparql_queries.or(settings.queries).unwrap_or(default.concurrent);
@@ -170,7 +183,7 @@ impl Arguments {
             deadline: deadline.map_or(default.deadline, Duration::from_secs),
             rows: self.sparql_rows.or(settings.rows).unwrap_or(default.rows),
             answer_megabytes: self.sparql_megabytes.or(settings.megabytes).unwrap_or(default.answer_megabytes),
-            memory_megabytes: self.worker_memory,
+            memory_megabytes: self.worker_memory(config),
             concurrent,
             concurrent_long: concurrent.div_ceil(2),
             concurrent_of_client: of_client.unwrap_or(concurrent.div_ceil(2)),
@@ -179,13 +192,13 @@ impl Arguments {
     }
 
     /// Returns the options of the worker processes, which run this program.
-    fn workers(&self, home: &Path) -> anyhow::Result<WorkerOptions> {
+    fn workers(&self, home: &Path, config: &Config) -> anyhow::Result<WorkerOptions> {
         // Workers are of this version, also if the file was replaced by an update in the meantime.
         let running = Path::new("/proc/self/exe");
         let program = if running.exists() { running.to_owned() } else { std::env::current_exe()? };
         let home = std::path::absolute(home)?;
         let arguments = vec!["--home".into(), home.into(), worker::COMMAND.into()];
-        Ok(WorkerOptions { program, arguments, memory_megabytes: self.worker_memory })
+        Ok(WorkerOptions { program, arguments, memory_megabytes: self.worker_memory(config) })
     }
 
     fn snippet_limits(&self, config: &Config) -> SnippetLimits {

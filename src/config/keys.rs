@@ -2,7 +2,7 @@
 
 use lodeseek_index::vectors::Precision;
 use lodeseek_rerank::encoder::Device;
-use lodeseek_server::{Portal, SnippetLimits};
+use lodeseek_server::{ConnectionLimits, Portal, SnippetLimits};
 use lodeseek_sparql::SparqlLimits;
 
 /// Kind of a value.
@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     /// Name of a model, or path of its folder.
     Model,
     Number,
+    /// true or false.
+    Boolean,
     List,
     /// Array of tables: the scheduled harvests.
     Harvests,
@@ -173,7 +175,7 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Path,
         flags: "--onnxruntime",
         help: "Path of the library of ONNX Runtime",
-        default: || "ORT_DYLIB_PATH, else that of `make setup`, else the system's".to_owned(),
+        default: || "ORT_DYLIB_PATH, else that of the package, else that of `make setup`, else the system's".to_owned(),
         example: "\"/usr/lib/libonnxruntime.so\"",
     },
     Key {
@@ -191,6 +193,38 @@ pub(crate) const KEYS: &[Key] = &[
         help: "Address or host name, and port, to listen on",
         default: || crate::serve::DEFAULT_BIND.to_owned(),
         example: "\"127.0.0.1:7878\"",
+    },
+    Key {
+        path: "server.admin",
+        kind: Kind::Boolean,
+        flags: "serve --admin",
+        help: "Allow changes while serving: by commands on this machine, and by clients with a token",
+        default: || false.to_string(),
+        example: "true",
+    },
+    Key {
+        path: "server.max-connections",
+        kind: Kind::Number,
+        flags: "serve --max-connections",
+        help: "Maximum number of open connections; further ones receive status 503 or 429",
+        default: || ConnectionLimits::default().total.to_string(),
+        example: "512",
+    },
+    Key {
+        path: "server.workers",
+        kind: Kind::Boolean,
+        flags: "serve --no-workers",
+        help: "Evaluate expensive queries and parse uploaded files in worker processes; false processes them in the server process",
+        default: || true.to_string(),
+        example: "true",
+    },
+    Key {
+        path: "server.worker-memory",
+        kind: Kind::Number,
+        flags: "serve --worker-memory",
+        help: "Memory of a worker process in megabytes; a query or a file that needs more is rejected",
+        default: || SparqlLimits::default().memory_megabytes.to_string(),
+        example: "1024",
     },
     Key {
         path: "server.trusted-proxies",

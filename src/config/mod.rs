@@ -8,7 +8,7 @@ mod keys;
 mod settings;
 
 pub(crate) use keys::{KEYS, Key, Kind};
-pub(crate) use settings::{HarvestSettings, Settings, duration};
+pub(crate) use settings::{HarvestSettings, Settings, WORKER_MEGABYTES, duration};
 
 use anyhow::{Context, bail};
 use file::ConfigFile;
@@ -166,6 +166,7 @@ fn variable_value(key: &Key, name: &str, text: &str) -> anyhow::Result<Value> {
     let wrong = |expected: &str| format!("{name}={text}: {expected}");
     let value = match key.kind {
         Kind::Text | Kind::Path | Kind::Model => Value::from(text),
+        Kind::Boolean => Value::Boolean(text.trim().parse().with_context(|| wrong("true or false is expected"))?),
         Kind::Number => Value::Integer(text.trim().parse().with_context(|| wrong("a number is expected"))?),
         Kind::List => Value::from(text.split(',').map(|one| one.trim().to_owned()).collect::<Vec<_>>()),
         Kind::Harvests => bail!(wrong("scheduled harvests are set in the file, or by `serve --harvest`")),
@@ -278,6 +279,12 @@ mod tests {
         for (text, expected) in [
             ("base = \"http://e.org/\"\nthis is no TOML", "home/lodeseek.toml:2: "),
             ("[sparql]\nrows = \"many\"", "home/lodeseek.toml:2: `sparql.rows`: "),
+            ("[server]\nadmin = \"yes\"", "home/lodeseek.toml:2: `server.admin`: "),
+            ("[server]\nmax-connections = 0", "home/lodeseek.toml:2: `server.max-connections`: "),
+            (
+                "[server]\nworker-memory = 8",
+                "home/lodeseek.toml:2: `server.worker-memory`: 8 is not from 16 to 1048576 megabytes",
+            ),
             (
                 "ranking = \"bets\"",
                 "home/lodeseek.toml:1: `ranking`: unknown ranking \"bets\"; supported: words, balanced, best",
@@ -294,6 +301,8 @@ mod tests {
         for (name, value, expected) in [
             ("LODESEEK_SPARQL_ROWS", "many", "LODESEEK_SPARQL_ROWS=many: a number is expected"),
             ("LODESEEK_RANKING", "bets", "LODESEEK_RANKING=bets: unknown ranking"),
+            ("LODESEEK_SERVER_ADMIN", "1", "LODESEEK_SERVER_ADMIN=1: true or false is expected"),
+            ("LODESEEK_SERVER_WORKER_MEMORY", "8", "LODESEEK_SERVER_WORKER_MEMORY=8: 8 is not from 16 to 1048576"),
             (
                 "LODESEEK_HARVEST",
                 "http://e.org/",

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, de};
 use std::fmt::Display;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -68,6 +69,11 @@ pub(crate) struct EncoderSettings {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ServerSettings {
     pub(crate) bind: Option<String>,
+    pub(crate) admin: Option<bool>,
+    pub(crate) max_connections: Option<NonZeroUsize>,
+    pub(crate) workers: Option<bool>,
+    #[serde(deserialize_with = "worker_megabytes")]
+    pub(crate) worker_memory: Option<u64>,
     pub(crate) trusted_proxies: Option<Vec<IpAddr>>,
     pub(crate) operator_token_file: Option<PathBuf>,
     pub(crate) editor: Option<PathBuf>,
@@ -114,6 +120,18 @@ pub(crate) struct HarvestSettings {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct LogSettings {
     pub(crate) filter: Option<String>,
+}
+
+/// Range of the memory of a worker process, in megabytes.
+pub(crate) const WORKER_MEGABYTES: RangeInclusive<u64> = 16..=1 << 20;
+
+fn worker_megabytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let megabytes = u64::deserialize(deserializer)?;
+    if WORKER_MEGABYTES.contains(&megabytes) {
+        return Ok(Some(megabytes));
+    }
+    let (least, most) = (WORKER_MEGABYTES.start(), WORKER_MEGABYTES.end());
+    Err(de::Error::custom(format!("{megabytes} is not from {least} to {most} megabytes")))
 }
 
 fn text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D) -> Result<Option<T>, D::Error> {

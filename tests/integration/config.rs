@@ -253,6 +253,31 @@ fn a_server_listens_on_a_host_name_and_links_to_itself() {
 }
 
 #[test]
+fn the_server_is_configured_by_the_file() {
+    let home = loaded();
+    assert_eq!(with_defaults(home.path(), &[], &["index", "--ranking", "words"]).code, Some(0));
+    let statuses = |arguments: &[&str]| {
+        let server = Server::start(home.path(), arguments);
+        let admin = server.get("/api/admin/jobs");
+        std::thread::sleep(Duration::from_millis(200)); // until its connection does not count any more
+        let _held = TcpStream::connect(&server.address).expect("connected");
+        let second = server.get("/livez");
+        [admin, second].map(|reply| reply[9..12].to_owned())
+    };
+    let bind = ["--bind", "127.0.0.1:0"];
+    assert_eq!(statuses(&bind), ["404", "200"], "the defaults");
+    configure(home.path(), "[server]\nadmin = true\nmax-connections = 1\nworkers = false\nworker-memory = 64");
+    assert_eq!(statuses(&bind), ["401", "429"], "the file");
+    assert_eq!(statuses(&[&bind[..], &["--max-connections", "8"]].concat()), ["401", "200"], "the flag");
+    let ran = with_defaults(home.path(), &[("LODESEEK_SERVER_ADMIN", "false")], &["config", "show", "--json"]);
+    assert_eq!(shown(&ran, "server.admin"), (false.into(), "LODESEEK_SERVER_ADMIN".to_owned()));
+    assert_eq!(shown(&ran, "server.workers"), (false.into(), "lodeseek.toml:5".to_owned()));
+    configure(home.path(), "[server]\nworker-memory = 1");
+    let wrong = run(home.path(), &["serve"]);
+    assert!(wrong.code == Some(2) && wrong.err.contains("`server.worker-memory`: 1 is not from 16"), "{wrong:?}");
+}
+
+#[test]
 fn a_fresh_home_is_harvested_and_encoded_while_serving() {
     if std::env::var_os("ORT_DYLIB_PATH").is_none() || !cfg!(feature = "onnx") {
         eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`");

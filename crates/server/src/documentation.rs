@@ -161,4 +161,7 @@ response!(Negotiated, "200", "Format by Accept or the parameter format.");
 response!(BadRequest, "400", "A parameter is missing or invalid; the message names it.");
 response!(NotFound, "404", "Not found.");
 response!(NotAcceptable, "406", "No supported format matches Accept.");
+response!(BodyTimeout, "408", "The body arrived too slowly.");
+response!(ClientLimit, "429", "This client address is at its limit; retry after the time in Retry-After.");
 response!(Busy, "503", "The server is at its limit of concurrent work; retry after the time in Retry-After.");
+response!(QueueFull, "503", "The queue of changes is full; retry after the time in Retry-After.");

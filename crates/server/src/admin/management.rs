@@ -10,7 +10,7 @@ use super::tokens::{Scope, Tokens};
 use super::{Live, StopSignal};
 use crate::AppState;
 use crate::connections::TrustedBody;
-use crate::documentation::{BadRequest, Id, JsonError, NotFound};
+use crate::documentation::{BadRequest, BodyTimeout, Id, JsonError, NotFound, QueueFull};
 use crate::error::ApiError;
 use axum::body::{Body, HttpBody};
 use axum::extract::multipart::Field;
@@ -320,8 +320,9 @@ async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
         BadRequest<JsonError>,
         (status = 401, description = "A token is required.", body = Object),
         (status = 403, description = "The token's scope is not sufficient.", body = Object),
+        BodyTimeout<JsonError>,
         (status = 422, description = "The change failed; the collection is as before.", body = Object),
-        (status = 503, description = "The queue is full; retry later.", body = Object)),
+        QueueFull<JsonError>),
     security(("bearer" = [])))]
 async fn put_dataset(
     State(state): State<AppState>,
@@ -346,7 +347,8 @@ async fn put_dataset(
     responses(
         (status = 200, description = "The dataset was removed (with Prefer: wait).", body = Object),
         (status = 202, description = "The job is queued or running.", body = Object),
-        NotFound<JsonError>),
+        NotFound<JsonError>,
+        QueueFull<JsonError>),
     security(("bearer" = [])))]
 async fn delete_dataset(
     State(state): State<AppState>,
@@ -388,7 +390,9 @@ struct Removal {
         (status = 200, description = "The datasets were removed (with Prefer: wait).", body = Object),
         (status = 202, description = "The job is queued or running.", body = Object),
         BadRequest<JsonError>,
-        (status = 422, description = "A dataset does not exist; nothing was removed.", body = Object)),
+        BodyTimeout<JsonError>,
+        (status = 422, description = "A dataset does not exist; nothing was removed.", body = Object),
+        QueueFull<JsonError>),
     security(("bearer" = [])))]
 async fn remove_datasets(
     State(state): State<AppState>,
@@ -422,7 +426,8 @@ struct IndexParameters {
     params(IndexParameters),
     responses(
         (status = 200, description = "The collection was indexed (with Prefer: wait).", body = Object),
-        (status = 202, description = "The job is queued or running.", body = Object)),
+        (status = 202, description = "The job is queued or running.", body = Object),
+        QueueFull<JsonError>),
     security(("bearer" = [])))]
 async fn index_collection(
     State(state): State<AppState>,

@@ -4,7 +4,7 @@
 //! description. Blank nodes are named `_:b0`; these names are valid until the content of the dataset changes.
 
 use crate::AppState;
-use crate::documentation::{BadRequest, Busy, FormatParameter, Html, Id, NotAcceptable, NotFound, Text};
+use crate::documentation::{BadRequest, FormatParameter, Html, Id, NotAcceptable, NotFound, Text};
 use crate::entities::find;
 use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
@@ -55,8 +55,7 @@ pub(super) struct Parameters {
             (String = "application/rdf+xml"))),
         BadRequest<(Html, Text)>,
         NotFound<(Html, Text)>,
-        NotAcceptable<(Html, Text)>,
-        Busy<(Html, Text)>))]
+        NotAcceptable<(Html, Text)>))]
 pub(super) async fn entity(
     State(state): State<AppState>,
     Path(id): Path<String>,

@@ -2,7 +2,7 @@
 
 use super::schemas::{Duplicates, Model, SearchResult};
 use crate::AppState;
-use crate::documentation::{BadRequest, Busy, Error, Filters, JsonError};
+use crate::documentation::{BadRequest, Busy, ClientLimit, Error, Filters, JsonError};
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
@@ -76,6 +76,7 @@ pub(super) struct Parameters {
         (status = 200, description = "The hits, the best first.", body = SearchResult),
         BadRequest<JsonError>,
         (status = 414, description = "The query is too long.", body = Error),
+        ClientLimit<JsonError>,
         Busy<JsonError>))]
 pub(super) async fn search(
     State(state): State<AppState>,

@@ -6,8 +6,8 @@
 use super::example::ExampleSource;
 use crate::AppState;
 use crate::documentation::{
-    self, BadRequest, Busy, Error, FormatParameter, Html, Id, JsonError, JsonObject, Negotiated, NotAcceptable,
-    NotFound,
+    self, BadRequest, BodyTimeout, Busy, ClientLimit, Error, FormatParameter, Html, Id, JsonError, JsonObject,
+    Negotiated, NotAcceptable, NotFound,
 };
 use crate::error::ApiError;
 use crate::negotiation::best;
@@ -178,8 +178,10 @@ fn resolve_dataset(state: &AppState, named: &str) -> String {
         BadRequest<(JsonError, Html)>,
         NotFound<(JsonError, Html)>,
         NotAcceptable<(JsonError, Html)>,
+        BodyTimeout<(JsonError, Html)>,
         (status = 413, description = "The body is too large, or needs too much memory to parse.", content((Error = "application/json"), (String = "text/html"))),
         (status = 422, description = "The body needs too much time to parse.", content((Error = "application/json"), (String = "text/html"))),
+        ClientLimit<(JsonError, Html)>,
         Busy<(JsonError, Html)>))]
 pub(super) async fn example(
     State(state): State<AppState>,

@@ -2,7 +2,7 @@
 
 use crate::AppState;
 use crate::documentation::{
-    BadRequest, Busy, FormatParameter, Html, Id, JsonObject, Negotiated, NotFound, Rdf, Svg, Text,
+    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, JsonObject, Negotiated, NotFound, Rdf, Svg, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::{best, languages};
@@ -123,7 +123,12 @@ fn bounded_methods() -> String {
 #[utoipa::path(get, path = "/dataset/{id}/snippet", tag = "Datasets",
     summary = "Snippet: a few triples that represent a dataset",
     params(Id, Parameters, FormatParameter),
-    responses(Negotiated<((Html, JsonObject, Svg), Rdf)>, BadRequest<Text>, NotFound<Text>, Busy<Text>))]
+    responses(
+        Negotiated<((Html, JsonObject, Svg), Rdf)>,
+        BadRequest<Text>,
+        NotFound<Text>,
+        ClientLimit<Text>,
+        Busy<Text>))]
 pub(super) async fn snippet(
     State(state): State<AppState>,
     client: Client,

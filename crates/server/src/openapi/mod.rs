@@ -39,7 +39,8 @@ static DOCUMENT: LazyLock<openapi::OpenApi> = LazyLock::new(|| {
     info(
         title = "Lodeseek",
         description = "All routes are readable without a key, also by pages of other origins, except those of the operator and of \
-            the administration.",
+            the administration. Any request can get status 429 or 503 with Retry-After if its client address, or the server, has \
+            too many open connections.",
         license(name = "Apache 2.0", identifier = "Apache-2.0")
     ),
     servers((url = "/")),
@@ -157,6 +158,39 @@ mod tests {
         for facet in Facet::ALL {
             assert!(named.contains(facet.name()), "{facet}");
         }
+    }
+
+    #[test]
+    fn limits_of_load_are_documented() {
+        let document = serde_json::to_value(&*DOCUMENT).expect("JSON");
+        let paths = document["paths"].as_object().expect("paths");
+        let operations = paths.iter().flat_map(|(path, item)| {
+            item.as_object().into_iter().flatten().map(move |(method, operation)| (path, method, operation))
+        });
+        let mut limited = BTreeSet::new();
+        for (path, method, operation) in operations {
+            let responses = operation["responses"].as_object().expect("responses");
+            let has = |status: &str| responses.contains_key(status);
+            assert_eq!(
+                !operation["requestBody"].is_null(),
+                has("408"),
+                "{method} {path}: a body can arrive too slowly"
+            );
+            assert!(!has("429") || has("503"), "{method} {path}: a limit of a client is a part of one of all clients");
+            if has("429") {
+                limited.insert(format!("{method} {path}"));
+            }
+        }
+        let expected = [
+            "get /api/search",
+            "get /dataset/{id}/snippet",
+            "get /feeds/datasets.atom",
+            "get /rdf-graph-store",
+            "get /sparql",
+            "post /like",
+            "post /sparql",
+        ];
+        assert_eq!(limited, expected.map(str::to_owned).into());
     }
 
     #[test]

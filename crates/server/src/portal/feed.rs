@@ -2,7 +2,7 @@
 //! browsers.
 
 use crate::AppState;
-use crate::documentation::{BadRequest, Filters, Text};
+use crate::documentation::{BadRequest, Busy, ClientLimit, Filters, Text};
 use crate::error::ApiError;
 use crate::parameters::{Pairs, check_query, filter, parse_model};
 use crate::portal::ckan::Table;
@@ -64,7 +64,11 @@ struct OpenSearch<'b> {
         ("q" = Option<String>, Query, description = "Query; without it the last changed datasets."),
         ("model" = Option<String>, Query, description = "Ranking model."),
         Filters),
-    responses((status = 200, description = "Atom.", content_type = "application/atom+xml", body = String), BadRequest<Text>))]
+    responses(
+        (status = 200, description = "Atom.", content_type = "application/atom+xml", body = String),
+        BadRequest<Text>,
+        ClientLimit<Text>,
+        Busy<Text>))]
 pub(crate) async fn datasets(
     State(state): State<AppState>,
     client: Client,

@@ -7,7 +7,9 @@
 
 use super::streaming::{ChunkWriter, End, Timeout, transfer};
 use crate::AppState;
-use crate::documentation::{BadRequest, FormatParameter, NotAcceptable, NotFound, Text, object, query};
+use crate::documentation::{
+    BadRequest, Busy, ClientLimit, FormatParameter, NotAcceptable, NotFound, Text, object, query,
+};
 use crate::error::ApiError;
 use crate::parameters::pairs;
 use crate::permits::Permit;
@@ -67,7 +69,9 @@ enum TransferError {
             (String = "application/rdf+xml"))),
         BadRequest<Text>,
         NotFound<Text>,
-        NotAcceptable<Text>))]
+        NotAcceptable<Text>,
+        ClientLimit<Text>,
+        Busy<Text>))]
 pub(super) async fn get(
     State(state): State<AppState>,
     client: Client,

@@ -18,7 +18,7 @@
 use super::streaming::{ChunkWriter, End, Timeout, transfer};
 use super::{description, page};
 use crate::AppState;
-use crate::documentation::{BadRequest, Busy, FormatParameter, NotAcceptable, Text, object};
+use crate::documentation::{BadRequest, BodyTimeout, Busy, ClientLimit, FormatParameter, NotAcceptable, Text, object};
 use crate::error::ApiError;
 use crate::pages::PageContext;
 use crate::parameters::{Pairs, pairs};
@@ -97,7 +97,7 @@ impl FromRequestParts<AppState> for RequestContext {
         BadRequest<Text>,
         (status = 403, description = "The egress policy blocks a remote endpoint of the query.", body = String),
         NotAcceptable<Text>,
-        (status = 429, description = "Too many queries of one client.", body = String),
+        ClientLimit<Text>,
         (status = 502, description = "A remote endpoint of the query failed.", body = String),
         Busy<Text>))]
 pub(super) async fn get(
@@ -133,7 +133,11 @@ pub(super) async fn get(
             (String = "application/n-triples"),
             (String = "application/rdf+xml"))),
         BadRequest<Text>,
+        (status = 403, description = "The egress policy blocks a remote endpoint of the query.", body = String),
         NotAcceptable<Text>,
+        BodyTimeout<Text>,
+        ClientLimit<Text>,
+        (status = 502, description = "A remote endpoint of the query failed.", body = String),
         Busy<Text>))]
 pub(super) async fn post(
     State(state): State<AppState>,
