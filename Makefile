@@ -13,7 +13,7 @@ RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
-        documentation clients federation portal pages export trec scikit train-smoke crash chaos bombs isolation soak package packages-test \
+        documentation clients federation portal pages export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
         bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
 
 help: ## print this list
@@ -105,6 +105,9 @@ bombs: release ## check that hostile inputs are rejected; print time and memory
 
 chaos: release ## flip bits, kill commands, fill disks; check that damage is detected and repaired; TRIALS=300 SEED=1 PARTS="flips kills"
 	@python3 tests/stress/chaos.py $(RELEASE) $(or $(TRIALS),300) $(or $(SEED),1) $(PARTS)
+
+fuzz: ## run fuzz targets of all readers and of SPARQL; TARGET=dump_turtle FOR=60 (seconds for each; default: all targets)
+	@bash tools/fuzz.sh $(or $(TARGET),all) $(or $(FOR),60)
 
 isolation: release ## measure what worker processes cost, and what attacks by SPARQL cost other requests
 	@python3 tests/stress/isolation.py $(RELEASE)

@@ -26,6 +26,8 @@
 
 mod endpoint;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod graph;
 mod solutions;
 mod source;

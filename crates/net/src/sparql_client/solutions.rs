@@ -117,7 +117,7 @@ impl Rows {
         Ok(renamed(row, self.response, &self.variables))
     }
 
-    fn next(&mut self) -> Option<Result<QuerySolution, RemoteError>> {
+    pub(super) fn next(&mut self) -> Option<Result<QuerySolution, RemoteError>> {
         self.first.take().map(Ok).or_else(|| self.read())
     }
 }

@@ -7,7 +7,7 @@
 use super::jsonld_context::ContextGuard;
 use super::{Refusal, Sink, check, shorten};
 use oxjsonld::{JsonLdParseError, JsonLdParser, JsonLdRemoteDocument};
-use oxrdf::Triple;
+use oxrdf::{Literal, Term, Triple};
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
@@ -57,7 +57,7 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
         match quad {
             Ok(quad) => {
                 consecutive_errors = 0;
-                let triple = Triple::new(quad.subject, quad.predicate, quad.object);
+                let triple = Triple::new(quad.subject, quad.predicate, with_lower_case_tag(quad.object));
                 match check(&triple) {
                     Ok(()) => sink.triple(&triple),
                     Err(_) if is_undefined(triple.predicate.as_str()) => undefined.note(triple.predicate.as_str()),
@@ -88,6 +88,18 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
         ));
     }
     result
+}
+
+/// Converts a language tag to lower case, as the readers of all other syntaxes do. Tags are case-insensitive, and a dump
+/// must not become another graph because its syntax changed.
+fn with_lower_case_tag(object: Term) -> Term {
+    let Term::Literal(literal) = &object else { return object };
+    match literal.language() {
+        Some(tag) if tag.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+            Literal::new_language_tagged_literal_unchecked(literal.value(), tag.to_ascii_lowercase()).into()
+        }
+        _ => object,
+    }
 }
 
 /// Returns true if a predicate is a term without a definition. The parser leaves such terms as relative IRIs.

@@ -194,6 +194,10 @@ fn json_ld() {
     assert_eq!((triples, report.skipped), (vec!["<a> <p> \"x\"".to_owned()], 1), "{report:?}");
     assert!(report.problems[0].message.contains("(q)"), "{report:?}");
 
+    let mixed = r#"{"@context": {"p": {"@id": "http://e/p", "@container": "@language"}}, "@id": "http://e/a",
+        "p": {"de-AT": "x"}, "http://e/q": {"@value": "y", "@language": "en-GB"}}"#;
+    let (triples, _) = read("a.jsonld", mixed);
+    assert_eq!(triples, ["<a> <p> \"x\"@de-at", "<a> <q> \"y\"@en-gb"], "tags are in lower case, as in other syntaxes");
     let remote = r#"{"@context": "http://e/c.jsonld", "@id": "http://e/a", "p": "x", "http://e/p": "x"}"#;
     let (triples, report) = read("a.json", remote);
     assert_eq!((triples.len(), report.skipped, report.outcome), (1, 1, Outcome::Skipped), "{report:?}");

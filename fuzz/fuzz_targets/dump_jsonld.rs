@@ -1,0 +1,14 @@
+//! JSON-LD with its contexts. The first byte chooses the file name.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lodeseek_fuzz::{dumps, start};
+
+/// Names that announce the syntaxes.
+const NAMES: [&str; 2] = ["a.jsonld", "a.json"];
+
+fuzz_target!(init: start(), |data: &[u8]| {
+    let Some((first, document)) = data.split_first() else { return };
+    let (graph, reports) = dumps::read(document, NAMES[usize::from(*first) % NAMES.len()]);
+    dumps::check(&graph, &reports);
+});

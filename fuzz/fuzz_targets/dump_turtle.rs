@@ -1,0 +1,14 @@
+//! Turtle, TriG and N3 by the recovering parser. The first byte chooses the file name.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lodeseek_fuzz::{dumps, start};
+
+/// Names that announce the syntaxes.
+const NAMES: [&str; 4] = ["a.ttl", "a.trig", "a.n3", "a"];
+
+fuzz_target!(init: start(), |data: &[u8]| {
+    let Some((first, document)) = data.split_first() else { return };
+    let (graph, reports) = dumps::read(document, NAMES[usize::from(*first) % NAMES.len()]);
+    dumps::check(&graph, &reports);
+});
