@@ -289,7 +289,12 @@ pub(super) fn rows_of(
             if uses.triples == 0 {
                 continue;
             }
-            let row = Row::from_counts(by_graph.then(|| graph.clone()), term, uses, known.properties.len() as u64);
+            let row = Row::from_counts(
+                by_graph.then(|| scope.graphs.public_name(graph).clone()),
+                term,
+                uses,
+                known.properties.len() as u64,
+            );
             match places.entry((by_graph.then_some(place), term)) {
                 std::collections::hash_map::Entry::Vacant(entry) => {
                     entry.insert(found.len());
