@@ -66,6 +66,11 @@ impl Graphs {
         self.versions.get(graph).map(|stored| (&stored.id, stored.version.as_str()))
     }
 
+    /// Returns true if a name in the store is that of a graph of metadata or of current content.
+    pub(super) fn exists(&self, graph: &NamedNode) -> bool {
+        self.metadata.contains(graph) || self.versions.contains_key(graph)
+    }
+
     /// Every dataset's graph of present content.
     pub(super) fn contents(&self) -> impl Iterator<Item = (&DatasetId, &NamedNode)> {
         self.versions.iter().map(|(graph, stored)| (&stored.id, graph))

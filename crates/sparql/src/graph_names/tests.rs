@@ -242,6 +242,8 @@ fn metadata_is_read_by_name_and_is_no_value_without_a_declaration() {
     let (home, _) = home();
     assert_eq!(home.rows("SELECT * { GRAPH <catalog> { ?s dct:title ?o } }").len(), IDS.len());
     assert_eq!(home.rows("SELECT * { GRAPH ?g { ?s dct:title ?o } }"), Vec::<String>::new());
+    let counted = home.rows("SELECT (COUNT(*) AS ?n) { GRAPH <catalog> { ?s dct:title ?o } }");
+    assert!(counted[0].contains(&format!("\"{}\"", IDS.len())), "{counted:?}");
     let joined = "GRAPH <catalog> { ?g dct:title ?t } GRAPH ?g { ?s a ?c }";
     assert_eq!(
         home.rows(&format!("SELECT * {{ {joined} }}")),

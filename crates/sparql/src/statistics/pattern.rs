@@ -320,7 +320,7 @@ impl Scope<'_> {
         let names: Vec<&NamedNode> = match active {
             Active::Default if self.is_metadata(self.default) => return self.merged_metadata(patience),
             Active::Default => self.default.iter().collect(),
-            Active::Named(name) => self.named.iter().filter(|graph| *graph == name).collect(),
+            Active::Named(name) => self.graphs.exists(name).then_some(name).into_iter().collect(),
             Active::Each(_) => self.named.iter().collect(),
         };
         let mut graphs = Vec::with_capacity(names.len());
