@@ -17,7 +17,7 @@
 //! *Declared graphs.* With `FROM NAMED` only the graphs listed are read. A graph of metadata has no pointer; if one is
 //! listed, a table of the names takes the place of the triple.
 
-use super::algebra::{each_child, each_exists, expressions, inside, read_by};
+use super::algebra::{each_child, each_exists, expressions, in_scope, inside, read_by};
 use super::graphs::{Graphs, Visible};
 use lodeseek_rdf::vocab::lodeseek;
 use oxrdf::{NamedNode, NamedOrBlankNode, Variable};
@@ -93,6 +93,7 @@ impl Rewriter<'_> {
         }
         let NamedNodePattern::Variable(public) = name else { return };
         let scope = self.scope(public.clone());
+        without_idle_minus(inner);
         *name = scope.stored.clone().into();
         scope.keep(inner);
         scope.attach(inner);
@@ -130,6 +131,21 @@ fn graphs_without_triples(pattern: &mut GraphPattern) {
             each_exists(pattern, &mut graphs_without_triples);
             each_child(pattern, &mut graphs_without_triples);
         }
+    }
+}
+
+/// Removes each `MINUS` that shares no variable with its left side: it removes nothing, but both sides would share the name of the
+/// graph.
+fn without_idle_minus(pattern: &mut GraphPattern) {
+    if let GraphPattern::Graph { .. } | GraphPattern::Service { .. } = pattern {
+        return;
+    }
+    each_exists(pattern, &mut without_idle_minus);
+    each_child(pattern, &mut without_idle_minus);
+    if let GraphPattern::Minus { left, right } = pattern
+        && in_scope(left).is_disjoint(&in_scope(right))
+    {
+        *pattern = mem::take(left);
     }
 }
 

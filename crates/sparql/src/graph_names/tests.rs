@@ -309,6 +309,14 @@ fn services_of_the_store_hide_versions() {
     assert_eq!(selected.alone.iter().map(DatasetId::as_str).collect::<Vec<_>>(), ["a"]);
 }
 
+#[test]
+fn minus_without_a_shared_variable_removes_nothing() {
+    let (home, _) = home();
+    for pattern in ["?s e:p ?o MINUS { ?a e:q ?b }", "?s e:p ?o MINUS { ?s a e:D }"] {
+        assert_eq!(home.rows(&format!("SELECT * {{ GRAPH ?g {{ {pattern} }} }}")), by_definition(home, pattern));
+    }
+}
+
 /// The definition of SPARQL 1.1 (18.6): the solutions in each graph, joined with its name.
 fn by_definition(home: &Home, pattern: &str) -> Vec<String> {
     let mut rows = Vec::new();
