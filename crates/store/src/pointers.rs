@@ -10,7 +10,7 @@
 use super::{Store, StoreError};
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_rdf::vocab::{lodeseek, prov, sd};
-use oxigraph::store::{StorageError, Store as Oxigraph};
+use oxigraph::store::Store as Oxigraph;
 use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term};
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ const POINTER: NamedNodeRef<'_> = NamedNodeRef::new_unchecked(lodeseek::GRAPH);
 /// Returns the graph that has the pointers: the catalogue in homes of earlier versions.
 pub(super) fn find_graph(oxigraph: &Oxigraph, iris: &Iris) -> NamedNode {
     let (versions, catalog) = (iris.versions(), iris.catalog());
-    let is_stored_graph = |quad: Result<Quad, StorageError>| {
-        quad.is_ok_and(|quad| matches!(&quad.object, Term::NamedNode(graph) if iris.is_graph(graph.as_str())))
-    };
+    let names_a_graph = |quad: Quad| matches!(&quad.object, Term::NamedNode(graph) if iris.is_graph(graph.as_str()));
     let has_pointers = |graph: &NamedNode| {
-        oxigraph.quads_for_pattern(None, Some(POINTER), None, Some(graph.as_ref().into())).any(is_stored_graph)
+        let quads = oxigraph.quads_for_pattern(None, Some(POINTER), None, Some(graph.as_ref().into()));
+        // A damaged store may return errors without end.
+        quads.map_while(Result::ok).any(names_a_graph)
     };
     if !has_pointers(&versions) && has_pointers(&catalog) { catalog } else { versions }
 }
