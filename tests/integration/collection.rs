@@ -281,12 +281,9 @@ fn damage_of_the_store_and_its_files_is_listed_and_repaired() {
 
 /// Returns the version of a dataset's content.
 fn version_of(home: &Path, id: &str) -> String {
-    let query = format!(
-        "SELECT ?g {{ ?d <https://w3id.org/lodeseek/ns#graph> ?g ; <http://purl.org/dc/terms/identifier> \"{id}\" }}"
-    );
-    let answer = succeeds(home, &["query", &query]).out;
-    let graph = answer.lines().nth(1).expect("a graph").trim_matches(['<', '>']).to_owned();
-    graph.rsplit('/').next().expect("a version").to_owned()
+    let store = super::support::open(home, lodeseek_store::Access::Read, None).expect("opened");
+    let id = lodeseek_catalog::DatasetId::new(id).expect("an id");
+    store.versions().expect("versions")[&id].clone()
 }
 
 #[test]

@@ -1096,7 +1096,8 @@ fn removed_datasets_leave_nothing_behind() {
         super::support::count(
             store,
             &format!(
-                "SELECT (COUNT(*) AS ?n) {{ GRAPH ?g {{ ?s ?p ?o FILTER(STRSTARTS(STR(?s), '{node}') || STRSTARTS(STR(?o), '{node}')) }} }}"
+                "SELECT (COUNT(*) AS ?n) {{ {{ ?s ?p ?o }} UNION {{ GRAPH ?g {{ ?s ?p ?o }} }}
+                   FILTER(STRSTARTS(STR(?s), '{node}') || STRSTARTS(STR(?o), '{node}')) }}"
             ),
         )
     };

@@ -31,6 +31,7 @@ mod harvest;
 mod http;
 #[cfg(all(feature = "rocksdb", feature = "onnx"))]
 mod models;
+mod named_graphs;
 mod operator;
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]
 mod overload;

@@ -100,7 +100,7 @@ fn a_pattern_may_hold_whatever_sparql_has() {
     };
     assert_eq!(title("[]"), title("?d"), "a blank node is the same on both sides");
     let mut within = texts(
-        "SELECT ?t { GRAPH ?g { ?d search:text 'nitrogen' ; <http://purl.org/dc/terms/title> ?t } FILTER(STRENDS(STR(?g), '/catalog')) }",
+        "SELECT ?t { GRAPH <http://localhost:7878/catalog> { ?d search:text 'nitrogen' ; <http://purl.org/dc/terms/title> ?t } }",
     );
     within.sort();
     assert_eq!(within, title("?d"), "what is found is in no graph, whichever is around");

@@ -82,7 +82,7 @@ async fn rdf_holds_the_triples_and_their_provenance() {
         format!("{own} <{snippet}method> \"KSD\" ."),
         format!("{own} <{snippet}query> \"ginkgo biloba\" ."),
         format!("{own} <{prov}generatedAtTime> \""),
-        format!("{own} <{prov}wasDerivedFrom> <http://localhost:7878/graph/street-trees/"),
+        format!("{own} <{prov}wasDerivedFrom> <http://localhost:7878/dataset/street-trees> ."),
     ] {
         assert!(body.contains(&line), "{line} in\n{body}");
     }

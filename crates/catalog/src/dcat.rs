@@ -480,17 +480,17 @@ pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset>
     Some(read)
 }
 
-/// Returns the triples of the catalogue graph that link a dataset to the graph of its current content.
+/// Returns the triples of the catalogue graph that declare the graph of a dataset's current content: it has the IRI of the dataset.
 #[must_use]
-pub fn content_graph(dataset: &NamedNode, graph: &NamedNode, part: NamedNode) -> Vec<OxTriple> {
+pub fn content_graph(dataset: &NamedNode, part: NamedNode) -> Vec<OxTriple> {
     let triple = |subject: &NamedNode, predicate: &str, object: &NamedNode| {
         OxTriple::new(subject.clone(), NamedNode::new_unchecked(predicate), object.clone())
     };
     vec![
-        triple(dataset, lodeseek::GRAPH, graph),
+        triple(dataset, lodeseek::GRAPH, dataset),
         triple(dataset, sd::NAMED_GRAPH, &part),
         triple(&part, rdf::TYPE, &NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS)),
-        triple(&part, sd::NAME, graph),
+        triple(&part, sd::NAME, dataset),
     ]
 }
 

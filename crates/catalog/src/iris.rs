@@ -83,10 +83,22 @@ impl Iris {
         self.node(&format!("dataset/{}/snippet?{}", encode_segment(id.as_str()), parameters.join("&")))
     }
 
-    /// Returns the IRI of the graph of one version of a dataset's content.
+    /// Returns the name that the graph of one version of a dataset's content has in the store. It is not published.
     #[must_use]
     pub fn graph(&self, id: &DatasetId, version: &str) -> NamedNode {
         self.node(&format!("graph/{}/{version}", encode_segment(id.as_str())))
+    }
+
+    /// Returns true if an IRI is the name of a graph of one version of a dataset's content.
+    #[must_use]
+    pub fn is_graph(&self, iri: &str) -> bool {
+        iri.strip_prefix(&self.base).is_some_and(|path| path.starts_with("graph/"))
+    }
+
+    /// Returns the IRI of the graph that maps datasets to the graphs of their current versions. Queries cannot name it.
+    #[must_use]
+    pub fn versions(&self) -> NamedNode {
+        self.node("versions")
     }
 
     /// Returns the base of relative IRIs in a dump.

@@ -130,7 +130,7 @@ impl DatasetSnippet {
         let provenance = Provenance {
             dataset: &iris.dataset(id),
             snippet: &iris.requested_snippet(id, &parameters),
-            content: &iris.graph(id, &self.card.version),
+            content: &iris.dataset(id),
             method: self.extracted.method,
             budget: request.budget,
             work: self.extracted.work,

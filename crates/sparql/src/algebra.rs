@@ -24,7 +24,7 @@ pub(super) fn in_scope(pattern: &GraphPattern) -> Variables {
 pub(super) fn certain(pattern: &GraphPattern) -> Variables {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Path { .. } => in_scope(pattern),
-        GraphPattern::Join { left, right } => &certain(left) | &certain(right),
+        GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => &certain(left) | &certain(right),
         GraphPattern::Union { left, right } => &certain(left) & &certain(right),
         GraphPattern::LeftJoin { left: inner, .. }
         | GraphPattern::Minus { left: inner, .. }
@@ -72,6 +72,7 @@ pub(super) fn children(pattern: &GraphPattern) -> Vec<&GraphPattern> {
     match pattern {
         GraphPattern::Join { left, right }
         | GraphPattern::LeftJoin { left, right, .. }
+        | GraphPattern::Lateral { left, right }
         | GraphPattern::Union { left, right }
         | GraphPattern::Minus { left, right } => vec![left, right],
         GraphPattern::Filter { inner, .. }
@@ -227,6 +228,7 @@ pub(super) fn each_child(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut 
     match pattern {
         GraphPattern::Join { left, right }
         | GraphPattern::LeftJoin { left, right, .. }
+        | GraphPattern::Lateral { left, right }
         | GraphPattern::Union { left, right }
         | GraphPattern::Minus { left, right } => {
             visit(left);

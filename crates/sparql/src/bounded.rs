@@ -4,7 +4,8 @@
 //!
 //! - *Tables*: rows that stand in the query or that statistics have computed, at most [`MAX_TABLE_ROWS`]. Filters, joins, groups and
 //!   orders of tables are tables. A call of a service that bounds its answer is a table, too.
-//! - *Streams*: one triple pattern. Each row that is read is a row of the answer, so the limit of rows bounds the work. A filter,
+//! - *Streams*: one triple pattern. Each row that is read is a row of the answer, so the limit of rows bounds the work. (In
+//!   `GRAPH ?g`, rows of metadata are skipped.) A filter,
 //!   an order, a group or a join of a stream is not bounded.
 //!
 //! All other queries are expensive as far as anybody knows before they run.

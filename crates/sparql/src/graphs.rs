@@ -1,4 +1,7 @@
-//! Graphs visible to a query, and the names under which queries refer to them.
+//! Graphs visible to a query, and their names.
+//!
+//! Clients know the graph of a dataset by the IRI of the dataset; the store knows it by a name that contains the version. A constant
+//! after `GRAPH` is translated here ([`Visible::resolve`]), a variable when the query is prepared (`graph_names`).
 
 use super::QueryRequest;
 use super::algebra::each_inside;
@@ -10,6 +13,9 @@ use spargebra::algebra::{GraphPattern, QueryDataset};
 use spargebra::term::NamedNodePattern;
 use std::collections::{HashMap, HashSet};
 
+/// A name that no graph has.
+const NO_GRAPH: &str = "urn:lodeseek:no-graph";
+
 /// The graphs of a store at one moment.
 #[derive(Debug)]
 pub(super) struct Graphs {
@@ -17,7 +23,25 @@ pub(super) struct Graphs {
     /// Dataset IRI → graph of its present content.
     content: HashMap<NamedNode, NamedNode>,
     /// Graph of present content → what it is of.
-    versions: HashMap<NamedNode, (DatasetId, String)>,
+    versions: HashMap<NamedNode, StoredVersion>,
+}
+
+#[derive(Debug)]
+struct StoredVersion {
+    id: DatasetId,
+    version: String,
+    dataset: NamedNode,
+}
+
+/// The graphs that a query can read, by their names in the store.
+#[derive(Clone, Debug)]
+pub(super) struct Visible {
+    /// The graphs that together are the default graph.
+    pub(super) default: Vec<NamedNode>,
+    /// The graphs of `GRAPH` with a variable.
+    pub(super) named: Vec<NamedNode>,
+    /// If true, the query or the request lists the named graphs.
+    pub(super) is_declared: bool,
 }
 
 impl Graphs {
@@ -25,9 +49,9 @@ impl Graphs {
         let iris = store.iris();
         let (mut content, mut versions) = (HashMap::new(), HashMap::new());
         for (id, version) in store.versions()? {
-            let graph = iris.graph(&id, &version);
-            content.insert(iris.dataset(&id), graph.clone());
-            versions.insert(graph, (id, version));
+            let (graph, dataset) = (iris.graph(&id, &version), iris.dataset(&id));
+            content.insert(dataset.clone(), graph.clone());
+            versions.insert(graph, StoredVersion { id, version, dataset });
         }
         Ok(Self { metadata: vec![iris.catalog(), iris.profiles(), iris.snippets()], content, versions })
     }
@@ -38,63 +62,90 @@ impl Graphs {
     }
 
     /// The dataset and version whose content a graph is.
-    pub(super) fn content(&self, graph: &NamedNode) -> Option<&(DatasetId, String)> {
-        self.versions.get(graph)
+    pub(super) fn content(&self, graph: &NamedNode) -> Option<(&DatasetId, &str)> {
+        self.versions.get(graph).map(|stored| (&stored.id, stored.version.as_str()))
+    }
+
+    /// Returns true if a name in the store is that of a graph of metadata or of current content.
+    pub(super) fn exists(&self, graph: &NamedNode) -> bool {
+        self.metadata.contains(graph) || self.versions.contains_key(graph)
     }
 
     /// Every dataset's graph of present content.
     pub(super) fn contents(&self) -> impl Iterator<Item = (&DatasetId, &NamedNode)> {
-        self.versions.iter().map(|(graph, (id, _))| (id, graph))
+        self.versions.iter().map(|(graph, stored)| (&stored.id, graph))
     }
 
-    fn name(&self, graph: &NamedNode) -> NamedNode {
-        self.content.get(graph).unwrap_or(graph).clone()
+    /// Returns the name by which clients know a graph.
+    pub(super) fn public_name<'g>(&'g self, graph: &'g NamedNode) -> &'g NamedNode {
+        self.versions.get(graph).map_or(graph, |stored| &stored.dataset)
     }
 
-    fn is_visible(&self, graph: &NamedNode) -> bool {
-        self.metadata.contains(graph) || self.versions.contains_key(graph)
+    /// Returns the name in the store of a graph that clients can name.
+    fn stored_name<'g>(&'g self, name: &'g NamedNode) -> Option<&'g NamedNode> {
+        self.content.get(name).or_else(|| self.metadata.contains(name).then_some(name))
     }
 
-    /// (default graph, named graphs) for a request and a query's own `FROM` clauses. A graph named twice is one graph.
-    pub(super) fn visible(
-        &self,
-        request: &QueryRequest,
-        from: Option<QueryDataset>,
-    ) -> (Vec<NamedNode>, Vec<NamedNode>) {
-        let pick = |graphs: &[NamedNode]| -> Vec<NamedNode> {
+    /// Returns the graphs of a query that names none: those of metadata as default graph, those of all datasets as named graphs.
+    pub(super) fn all(&self) -> Visible {
+        Visible { default: self.metadata.clone(), named: self.versions.keys().cloned().collect(), is_declared: false }
+    }
+
+    /// Returns the graphs for a request and a query's own `FROM` clauses. A graph named twice is one graph.
+    pub(super) fn visible(&self, request: &QueryRequest, query: &Query) -> Visible {
+        let pick = |names: &[NamedNode]| -> Vec<NamedNode> {
             let mut seen = HashSet::new();
-            let known = graphs.iter().map(|graph| self.name(graph)).filter(|graph| self.is_visible(graph));
+            let known = names.iter().filter_map(|name| self.stored_name(name)).cloned();
             known.filter(|graph| seen.insert(graph.clone())).collect()
         };
-        if !request.default_graphs.is_empty() || !request.named_graphs.is_empty() {
-            return (pick(&request.default_graphs), pick(&request.named_graphs));
-        }
-        match from {
-            Some(dataset) => (pick(&dataset.default), pick(&dataset.named.unwrap_or_default())),
-            None => {
-                let named = self.metadata.iter().chain(self.versions.keys()).cloned().collect();
-                (self.metadata.clone(), named)
-            }
-        }
-    }
-
-    /// Dataset IRIs that stand for graphs become the graphs' own names.
-    pub(super) fn resolve(&self, query: &mut Query) {
-        let pattern = match query {
-            Query::Select { pattern, .. }
-            | Query::Construct { pattern, .. }
-            | Query::Describe { pattern, .. }
-            | Query::Ask { pattern, .. } => pattern,
+        let declared = |default: &[NamedNode], named: &[NamedNode]| Visible {
+            default: pick(default),
+            named: pick(named),
+            is_declared: true,
         };
-        self.in_pattern(pattern);
+        if !request.default_graphs.is_empty() || !request.named_graphs.is_empty() {
+            return declared(&request.default_graphs, &request.named_graphs);
+        }
+        match from_clauses(query) {
+            Some(dataset) => declared(&dataset.default, dataset.named.as_deref().unwrap_or_default()),
+            None => self.all(),
+        }
     }
 
-    fn in_pattern(&self, pattern: &mut GraphPattern) {
+    /// Replaces the names of graphs in a query by those in the store. Graphs that the query cannot read become one that does not
+    /// exist.
+    pub(super) fn resolve(&self, query: &mut Query, visible: &Visible) {
+        let (Query::Select { pattern, .. }
+        | Query::Construct { pattern, .. }
+        | Query::Describe { pattern, .. }
+        | Query::Ask { pattern, .. }) = query;
+        self.resolve_pattern(pattern, visible);
+    }
+
+    fn resolve_pattern(&self, pattern: &mut GraphPattern, visible: &Visible) {
         match pattern {
             GraphPattern::Service { .. } => return, // it has graphs of its own
-            GraphPattern::Graph { name: NamedNodePattern::NamedNode(node), .. } => *node = self.name(node),
+            GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), .. } => {
+                let stored = self.stored_name(name).filter(|graph| visible.can_be_named(graph));
+                *name = stored.cloned().unwrap_or_else(|| NamedNode::new_unchecked(NO_GRAPH));
+            }
             _ => {}
         }
-        each_inside(pattern, &mut |inner| self.in_pattern(inner));
+        each_inside(pattern, &mut |inner| self.resolve_pattern(inner, visible));
     }
+}
+
+impl Visible {
+    /// Returns true if a constant after `GRAPH` can be this graph. Graphs of metadata need no declaration.
+    fn can_be_named(&self, graph: &NamedNode) -> bool {
+        !self.is_declared || self.named.contains(graph)
+    }
+}
+
+fn from_clauses(query: &Query) -> Option<&QueryDataset> {
+    let (Query::Select { dataset, .. }
+    | Query::Construct { dataset, .. }
+    | Query::Describe { dataset, .. }
+    | Query::Ask { dataset, .. }) = query;
+    dataset.as_ref()
 }

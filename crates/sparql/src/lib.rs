@@ -4,9 +4,9 @@
 //!
 //! SPARQL 1.1 queries over the store, bounded in time and size. <https://www.w3.org/TR/sparql11-query/>
 //!
-//! *Visible graphs.* The default graph is the metadata: catalogue, profiles and snippets. The named graphs are those
-//! three and the current content of every dataset; versions being replaced are invisible. The IRI of a dataset may be
-//! used for its content's graph wherever a query or request names one.
+//! *Visible graphs.* The default graph is the metadata: catalogue, profiles and snippets. The named graphs are the current
+//! contents of the datasets, and have their IRIs (`graph_names`); other versions are invisible. The graphs of metadata can be
+//! named, and are values of `GRAPH ?g` if a query or request declares them.
 //!
 //! *Statistics first.* Counts and listings that are precomputed are read from statistics
 //! ([`SparqlLimits::statistics`]); the rest of the query is evaluated.
@@ -23,6 +23,7 @@
 mod algebra;
 mod bounded;
 mod federation;
+mod graph_names;
 mod graphs;
 mod string_limits;
 mod cancellation;
@@ -45,13 +46,14 @@ pub use worker::QueryWorker;
 use admission::Admission;
 use admission::Permit;
 use federation::{Reader, ServiceRows};
-use graphs::Graphs;
+use graph_names::GraphNames;
+use graphs::{Graphs, Visible};
 use limits::{Cost, check_size};
 use lodeseek_store::{Store, StoreError};
 use lodeseek_worker::Pool;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{CancellationToken, PreparedSparqlQuery, QueryEvaluationError, SparqlEvaluator};
-use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use oxrdf::{GraphName, NamedNode, Term, Triple, Variable};
 use serde::{Deserialize, Serialize};
 use spargebra::{Query, SparqlParser};
 use statistics_cache::StatisticsCache;
@@ -360,8 +362,8 @@ fn catch_panic(evaluate: impl FnOnce() -> Result<(), SparqlError>) -> Result<(),
 #[derive(Clone)]
 struct EvaluationContext {
     engine: Arc<QueryEngine>,
-    default: Arc<[NamedNode]>,
-    named: Arc<[NamedNode]>,
+    visible: Arc<Visible>,
+    names: Arc<GraphNames>,
     token: CancellationToken,
     deadline: Instant,
     /// Row source of each `SERVICE`.
@@ -371,6 +373,7 @@ struct EvaluationContext {
 impl EvaluationContext {
     fn prepare(&self, mut query: Query) -> PreparedSparqlQuery {
         cancellation::guard(&mut query);
+        self.names.bind(&mut query);
         paths::bind_starts(&mut query);
         let plain = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
         let mut evaluator = cancellation::with_function(statistics::with_functions(plain), self.token.clone());
@@ -378,10 +381,11 @@ impl EvaluationContext {
             evaluator = evaluator.with_service_handler(name.clone(), Reader(Arc::clone(feed)));
         }
         let mut prepared = evaluator.for_query(query);
-        let default = self.default.iter().cloned().map(GraphName::NamedNode).collect();
-        let named = self.named.iter().cloned().map(NamedOrBlankNode::NamedNode).collect();
+        let default = self.visible.default.iter().cloned().map(GraphName::NamedNode).collect();
         prepared.dataset_mut().set_default_graph(default);
-        prepared.dataset_mut().set_available_named_graphs(named);
+        if let Some(named) = self.names.readable() {
+            prepared.dataset_mut().set_available_named_graphs(named);
+        }
         prepared
     }
 }
@@ -395,8 +399,7 @@ fn syntax_message(error: &dyn std::fmt::Display) -> String {
 struct PlannedQuery {
     query: Query,
     graphs: Arc<Graphs>,
-    default: Arc<[NamedNode]>,
-    named: Arc<[NamedNode]>,
+    visible: Arc<Visible>,
     /// If true, services answer parts of it.
     is_federated: bool,
     /// If true, statistics answer parts of it.
@@ -412,25 +415,19 @@ fn plan(engine: &Arc<QueryEngine>, request: &QueryRequest, limits: &SparqlLimits
     let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(syntax_message(&error)))?;
     Cost::from_query(&query).check(limits)?;
     let graphs = engine.statistics.graphs(&engine.store).map_err(|error| failed(&error))?;
-    graphs.resolve(&mut query);
-    let (Query::Select { dataset: from, .. }
-    | Query::Construct { dataset: from, .. }
-    | Query::Describe { dataset: from, .. }
-    | Query::Ask { dataset: from, .. }) = &query;
-    let (default, named) = graphs.visible(request, from.clone());
+    let visible = graphs.visible(request, &query);
+    graphs.resolve(&mut query, &visible);
     let services = federation::services_of(request);
     federation::expand(&mut query, services.as_ref(), limits)?;
     let is_federated = algebra::has_service(algebra::pattern_of(&query));
     let mut uses_statistics = false;
     if !is_federated {
         let before = query.clone();
-        statistics::answer_first(engine, &graphs, &mut query, (&default, &named), limits)
-            .map_err(|error| failed(&error))?;
+        statistics::answer_first(engine, &graphs, &mut query, &visible, limits).map_err(|error| failed(&error))?;
         uses_statistics = query != before;
     }
     let is_bounded = bounded::is_bounded(&query, services.as_ref(), limits);
-    let (default, named) = (default.into(), named.into());
-    Ok(PlannedQuery { query, graphs, default, named, is_federated, uses_statistics, is_bounded })
+    Ok(PlannedQuery { query, graphs, visible: Arc::new(visible), is_federated, uses_statistics, is_bounded })
 }
 
 /// Evaluates a query in this process.
@@ -442,15 +439,16 @@ fn evaluate(
     cancellation: &Cancellation,
     sink: &mut Sink<'_>,
 ) -> Result<(), SparqlError> {
-    let PlannedQuery { mut query, graphs, default, named, is_federated, .. } = planned;
+    let PlannedQuery { mut query, graphs, visible, is_federated, .. } = planned;
+    let names = Arc::new(GraphNames::new(&graphs, &visible, engine.store.pointers()));
     let (engine, token) = (Arc::clone(engine), cancellation.token());
     let deadline = Instant::now() + limits.deadline;
-    let context = EvaluationContext { engine, default, named, token, deadline, feeds: Vec::new() };
+    let context = EvaluationContext { engine, visible, names, token, deadline, feeds: Vec::new() };
     let federated = federation::resolve(&mut query, context, request, limits)?;
     let context = &federated.evaluation;
     if is_federated {
         // After `SERVICE` is resolved: patterns sent to other services are not counted here.
-        statistics::answer_first(&context.engine, &graphs, &mut query, (&context.default, &context.named), limits)
+        statistics::answer_first(&context.engine, &graphs, &mut query, &context.visible, limits)
             .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
     }
     let results = context.prepare(query).on_store(context.engine.store.oxigraph()).execute()?;
@@ -517,7 +515,7 @@ mod tests {
             engine.store.oxigraph().insert(&quad).expect("inserted");
         }
         let limits = SparqlLimits { concurrent: 1, deadline: Duration::from_secs(1), ..SparqlLimits::default() };
-        let query = "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?a (<x:p>|!<x:p>)* ?b } }".to_owned();
+        let query = "SELECT (COUNT(*) AS ?n) { GRAPH <catalog> { ?a (<x:p>|!<x:p>)* ?b } }".to_owned();
         let outcome = engine.evaluate(&QueryRequest { query, ..QueryRequest::default() }, &limits);
         assert!(matches!(outcome, Err(SparqlError::Deadline(_))), "{outcome:?}");
         let soon = SparqlLimits { patience: Duration::from_secs(5), ..limits };

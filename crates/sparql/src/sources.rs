@@ -57,7 +57,7 @@ impl QueryEngine {
         let mut query = parser.parse_query(query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
         Cost::from_query(&query).check(limits)?;
         let graphs = self.statistics.graphs(&self.store).map_err(|error| failed(&error))?;
-        graphs.resolve(&mut query);
+        graphs.resolve(&mut query, &graphs.all());
         let mut datasets: Vec<(&DatasetId, &NamedNode)> = graphs.contents().collect();
         datasets.sort_unstable();
         let mut selection = Selection { patterns: patterns(&query), found: Sources::default() };

@@ -23,7 +23,7 @@ mod table;
 
 use super::QueryEngine;
 use super::algebra::each_child;
-use super::graphs::Graphs;
+use super::graphs::{Graphs, Visible};
 use super::limits::{SparqlLimits, Statistics};
 use lodeseek_rdf::vocab::lodeseek;
 use lodeseek_store::StoreError;
@@ -35,18 +35,18 @@ use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Gra
 use std::collections::BTreeSet;
 use table::{Column, Table};
 
-/// Rewrites what statistics answer. `visible` is the default graph and the named graphs of the query.
+/// Rewrites what statistics answer. `visible` are the graphs of the query.
 pub(super) fn answer_first(
     engine: &QueryEngine,
     graphs: &Graphs,
     query: &mut Query,
-    visible: (&[NamedNode], &[NamedNode]),
+    visible: &Visible,
     limits: &SparqlLimits,
 ) -> Result<(), StoreError> {
     if limits.statistics == Statistics::Never {
         return Ok(());
     }
-    let scope = Scope { engine, graphs, default: visible.0, named: visible.1 };
+    let scope = Scope { engine, graphs, default: &visible.default, named: &visible.named };
     match query {
         Query::Ask { pattern, .. } => match scope.asked(pattern)? {
             Some(answer) => *pattern = answer,

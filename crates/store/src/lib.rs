@@ -9,7 +9,8 @@
 //! home/loads.json      reports of the latest loads
 //! home/commit.json     number of the last commit, which the store must have, too
 //! home/lock            held exclusively by the writer, shared by readers
-//! home/store/          Oxigraph: one named graph per dataset version, and the graphs catalogue, profiles, snippets
+//! home/store/          Oxigraph: one named graph per dataset version, the graphs catalogue, profiles, snippets, and
+//!                      the pointers from datasets to their current versions
 //! home/graphs/         one file per dataset version, for stages that scan whole graphs, with its counts and
 //!                      canonical fingerprint
 //! home/index/          the text index (written by a later stage), with duplicates.json and quality/
@@ -18,9 +19,9 @@
 //!
 //! *Why versions?* Replacing a graph in place cannot be both atomic and fast: clearing a million triples takes Oxigraph
 //! more than a minute. New content therefore goes into a new graph, named after the hash of its content. One small
-//! transaction on the catalogue graph then moves the pointer (`lodeseek:graph`), and old versions are cleared
-//! afterwards. A process killed at any moment leaves either the old or the new pointer. A graph without a pointer is
-//! invisible to queries and is cleared by the next load. In queries the IRI of a dataset may be used for its graph.
+//! transaction then replaces the description and the pointer (`lodeseek:graph`, [`Store::pointers`]), and old versions are
+//! cleared afterwards. A process killed at any moment leaves either the old or the new pointer. A graph without a pointer is
+//! invisible to queries and is cleared by the next load. Outside the store, the graph of a dataset has the IRI of the dataset.
 //!
 //! *Why a second copy?* Oxigraph answers patterns; it takes about ten microseconds per triple to return a whole graph,
 //! since each term is looked up by its hash. Profiles, snippets and documents read graphs whole. A graph file is read
@@ -42,6 +43,7 @@ mod remove;
 mod repair;
 mod resource;
 mod named_graphs;
+mod pointers;
 mod undo;
 mod verify;
 mod view;
@@ -65,9 +67,8 @@ use lodeseek_catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
 use lodeseek_rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxigraph::store::{StorageError, Store as Oxigraph};
-use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
+use oxrdf::{GraphNameRef, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -209,6 +210,13 @@ pub fn empty_version() -> String {
     graph_file::checksum(&TripleGraphBuilder::new().finish().to_compact())
 }
 
+/// The description of a dataset as it is to be written, and the version of its content.
+struct Description {
+    id: DatasetId,
+    version: String,
+    triples: Vec<Triple>,
+}
+
 /// An opened home.
 pub struct Store {
     home: PathBuf,
@@ -219,6 +227,8 @@ pub struct Store {
     changes: AtomicU64,
     /// Number of replaced descriptions since the store was opened.
     described: AtomicU64,
+    /// Graph with the pointers to current content.
+    pointers: NamedNode,
     views: Mutex<ViewCache>,
     /// Number of the last commit, see [`commit_record`].
     last_commit: Mutex<u64>,
@@ -241,9 +251,12 @@ pub struct Entry {
 impl Store {
     /// Opens a home; for writing it is made where there is none, with `base` or the default base.
     pub fn open(home: &Path, access: Access, base: Option<&str>) -> Result<Self, StoreError> {
-        let store = Self::open_unchecked(home, access, base)?;
+        let mut store = Self::open_unchecked(home, access, base)?;
         let commit = store.check_commit()?;
         *store.last_commit.lock().unwrap_or_else(PoisonError::into_inner) = commit;
+        if access == Access::Write {
+            store.move_pointers()?;
+        }
         Ok(store)
     }
 
@@ -266,9 +279,11 @@ impl Store {
     }
 
     fn with_parts(home: &Path, iris: Iris, oxigraph: Oxigraph, access: Access, lock: Option<File>) -> Self {
+        let pointers = pointers::find_graph(&oxigraph, &iris);
         Self {
             home: home.to_owned(),
             iris,
+            pointers,
             oxigraph,
             access,
             changes: AtomicU64::default(),
@@ -477,38 +492,6 @@ impl Store {
         Ok(self.versions()?.into_keys().collect())
     }
 
-    /// Returns (id, version) of every dataset that has a current version.
-    pub fn versions(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
-        let (catalog, pointer) = (self.iris.catalog(), NamedNodeRef::new_unchecked(lodeseek::GRAPH));
-        let mut versions = BTreeMap::new();
-        for quad in self.oxigraph.quads_for_pattern(None, Some(pointer), None, Some(catalog.as_ref().into())) {
-            let quad = quad?;
-            if let Some((id, version)) = self.pointer(&quad) {
-                versions.insert(id, version);
-            }
-        }
-        Ok(versions)
-    }
-
-    fn version(&self, id: &DatasetId) -> Result<Option<String>, StoreError> {
-        let (catalog, node) = (self.iris.catalog(), self.iris.dataset(id));
-        let pointer = NamedNodeRef::new_unchecked(lodeseek::GRAPH);
-        let mut quads = self.oxigraph.quads_for_pattern(
-            Some(node.as_ref().into()),
-            Some(pointer),
-            None,
-            Some(catalog.as_ref().into()),
-        );
-        Ok(quads.next().transpose()?.and_then(|quad| self.pointer(&quad)).map(|(_, version)| version))
-    }
-
-    fn pointer(&self, quad: &Quad) -> Option<(DatasetId, String)> {
-        let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(graph)) = (&quad.subject, &quad.object) else {
-            return None;
-        };
-        Some((self.iris.dataset_id(subject.as_str())?, graph.as_str().rsplit('/').next()?.to_owned()))
-    }
-
     /// A number that changes whenever the catalogue graph does.
     #[must_use]
     pub fn catalog_generation(&self) -> u64 {
@@ -573,7 +556,7 @@ impl Store {
     }
 
     /// Writes new descriptions, records and pointers, and takes the old ones away, as one transaction.
-    fn describe(&self, new: &[(DatasetId, Vec<Triple>)], stamp: &Stamp) -> Result<(), StoreError> {
+    fn describe(&self, new: &[Description], stamp: &Stamp) -> Result<(), StoreError> {
         let _change = self.change();
         let catalog = self.iris.catalog();
         let commit = self.start_commit();
@@ -582,10 +565,14 @@ impl Store {
         let kind = NamedNode::new_unchecked(lodeseek_rdf::vocab::rdf::TYPE);
         let class = NamedNode::new_unchecked(dcat_terms::CATALOG);
         transaction.insert(&Quad::new(catalog.clone(), kind, class, catalog.clone()));
-        for (id, triples) in new {
+        for Description { id, version, triples } in new {
             for triple in self.node_and_parts(&catalog, &self.iris.dataset(id))? {
                 transaction.remove(&triple.in_graph(catalog.clone()));
             }
+            for pointer in self.pointer_quads(id)? {
+                transaction.remove(&pointer);
+            }
+            transaction.insert(&self.pointer_quad(id, version));
             // Agents are shared between datasets: one that is named anew loses its old name.
             for named in triples.iter().filter(|triple| triple.predicate.as_str() == foaf::NAME) {
                 for old in self.oxigraph.quads_for_pattern(
@@ -598,11 +585,11 @@ impl Store {
                 }
             }
         }
-        for triple in new.iter().flat_map(|(_, triples)| triples) {
+        for triple in new.iter().flat_map(|description| &description.triples) {
             transaction.insert(&triple.clone().in_graph(catalog.clone()));
         }
-        for (id, _) in new {
-            self.write_record(&mut transaction, id, stamp)?;
+        for description in new {
+            self.write_record(&mut transaction, &description.id, stamp)?;
         }
         transaction.commit()?;
         self.described.fetch_add(1, Ordering::SeqCst);

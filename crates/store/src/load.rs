@@ -4,7 +4,7 @@
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
 use super::counts::GraphCounts;
-use super::{Stamp, Store, StoreError, blank, fingerprint, graph_file, journal};
+use super::{Description, Stamp, Store, StoreError, blank, fingerprint, graph_file, journal};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Distribution, LocalCopy, Location, dcat};
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome};
 use lodeseek_rdf::vocab::lodeseek;
@@ -327,7 +327,7 @@ impl<'r> Run<'r> {
             if !same_content {
                 new_content.push(place);
             }
-            descriptions.push((id.clone(), description));
+            descriptions.push(Description { id: id.clone(), version: parsed.version.clone(), triples: description });
         }
         // The store keeps numbers by their value; as they were written they are in these files alone.
         graph_file::settle(
@@ -412,7 +412,7 @@ fn description(parsed: &Parsed, store: &Store) -> Vec<Triple> {
     let id = &parsed.dataset.metadata.id;
     let node = store.iris.dataset(id);
     let mut triples = dcat::to_triples(&parsed.dataset, &store.iris);
-    triples.extend(dcat::content_graph(&node, &store.iris.graph(id, &parsed.version), store.iris.part(id, "graph")));
+    triples.extend(dcat::content_graph(&node, store.iris.part(id, "graph")));
     if parsed.report.skipped > 0 {
         let skipped = NamedNode::new_unchecked(lodeseek::SKIPPED_STATEMENTS);
         triples.push(Triple::new(node, skipped, Literal::from(parsed.report.skipped as i64)));

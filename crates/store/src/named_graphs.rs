@@ -2,8 +2,7 @@
 
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
-use lodeseek_rdf::vocab::lodeseek;
-use oxrdf::{NamedNode, NamedNodeRef, Triple};
+use oxrdf::{NamedNode, Triple};
 
 /// A graph of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +25,7 @@ impl Store {
         StoredGraph::Metadata(vec![self.iris.catalog(), self.iris.profiles(), self.iris.snippets()])
     }
 
-    /// The graph of a name, or of the dataset whose IRI stands for it. Replaced versions are not found, as in queries.
+    /// The graph of a name: the IRI of a dataset, or of a graph of metadata. `None` for other names, as in queries.
     pub fn graph(&self, name: &NamedNode) -> Result<Option<StoredGraph>, StoreError> {
         if let Some(id) = self.iris.dataset_id(name.as_str()) {
             return Ok(self.version(&id)?.map(|version| StoredGraph::Content { id, version }));
@@ -34,11 +33,7 @@ impl Store {
         if [self.iris.catalog(), self.iris.profiles(), self.iris.snippets()].contains(name) {
             return Ok(Some(StoredGraph::Metadata(vec![name.clone()])));
         }
-        let (catalog, pointer) = (self.iris.catalog(), NamedNodeRef::new_unchecked(lodeseek::GRAPH));
-        let (object, graph) = (name.as_ref().into(), catalog.as_ref().into());
-        let mut quads = self.oxigraph.quads_for_pattern(None, Some(pointer), Some(object), Some(graph));
-        let found = quads.next().transpose()?.and_then(|quad| self.pointer(&quad));
-        Ok(found.map(|(id, version)| StoredGraph::Content { id, version }))
+        Ok(None)
     }
 
     /// The triples of a graph, one after the other. A triple that two graphs of metadata share comes twice.

@@ -40,6 +40,7 @@ impl Store {
                 transaction.remove(&triple.in_graph(catalog.clone()));
             }
             self.record_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
+            self.pointer_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
             let membership: Vec<Quad> = self
                 .oxigraph
                 .quads_for_pattern(

@@ -17,9 +17,9 @@ use super::{
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
-use oxrdf::Quad;
+use oxrdf::{NamedNode, Quad, Term};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -132,7 +132,10 @@ impl Store {
         if let Some((quads, entries)) = &readable
             && is_complete
         {
-            self.bulk_load(quads.iter().cloned())?;
+            let graphs = self.datasets_of_graphs(entries);
+            let pointers = entries.iter().map(|entry| self.pointer_quad(&entry.dataset.metadata.id, &entry.version));
+            let quads = quads.iter().cloned().map(|quad| with_dataset_name(quad, &graphs));
+            self.bulk_load(quads.chain(pointers))?;
             return Ok((entries.clone(), Vec::new()));
         }
         let mut lost = Vec::new();
@@ -169,6 +172,16 @@ impl Store {
         Ok((entries, lost))
     }
 
+    /// Returns the dataset of each graph of current content.
+    fn datasets_of_graphs(&self, entries: &[Entry]) -> HashMap<Term, NamedNode> {
+        let mut datasets = HashMap::new();
+        for entry in entries {
+            let id = &entry.dataset.metadata.id;
+            datasets.insert(self.iris.graph(id, &entry.version).into(), self.iris.dataset(id));
+        }
+        datasets
+    }
+
     fn catalog_quads(&self) -> Result<Vec<Quad>, StoreError> {
         let catalog = self.iris.catalog();
         let quads = self.oxigraph.quads_for_pattern(None, None, None, Some(catalog.as_ref().into()));
@@ -178,9 +191,9 @@ impl Store {
     fn description_quads(&self, dataset: &Dataset, version: &str) -> Vec<Quad> {
         let id = &dataset.metadata.id;
         let mut triples = dcat::to_triples(dataset, &self.iris);
-        let (node, graph) = (self.iris.dataset(id), self.iris.graph(id, version));
-        triples.extend(dcat::content_graph(&node, &graph, self.iris.part(id, "graph")));
-        triples.into_iter().map(|triple| triple.in_graph(self.iris.catalog())).collect()
+        triples.extend(dcat::content_graph(&self.iris.dataset(id), self.iris.part(id, "graph")));
+        let pointer = self.pointer_quad(id, version);
+        triples.into_iter().map(|triple| triple.in_graph(self.iris.catalog())).chain([pointer]).collect()
     }
 
     fn bulk_load(&self, quads: impl Iterator<Item = Quad>) -> Result<(), StoreError> {
@@ -269,6 +282,14 @@ impl Store {
     /// Removes a damaged list of past loads, which cannot be restored.
     pub fn forget_loads(&self) -> Result<(), StoreError> {
         remove_file(&journal::path(&self.home))
+    }
+}
+
+/// Names a dataset in place of its graph, which descriptions of earlier versions name.
+fn with_dataset_name(quad: Quad, datasets: &HashMap<Term, NamedNode>) -> Quad {
+    match datasets.get(&quad.object) {
+        Some(dataset) => Quad { object: dataset.clone().into(), ..quad },
+        None => quad,
     }
 }
 

@@ -47,6 +47,7 @@ impl Store {
     fn quads_of(&self, id: &DatasetId) -> Result<Vec<Quad>, StoreError> {
         let (catalog, node) = (self.iris.catalog(), self.iris.dataset(id));
         let mut quads = self.record_quads(id)?;
+        quads.extend(self.pointer_quads(id)?);
         let memberships = self.oxigraph.quads_for_pattern(
             Some(catalog.as_ref().into()),
             None,

@@ -127,7 +127,7 @@ impl Indexer<'_> {
         let provenance = Provenance {
             dataset: &iris.dataset(id),
             snippet: &iris.part(id, "snippet"),
-            content: &iris.graph(id, &entry.version),
+            content: &iris.dataset(id),
             method: snippets.method,
             budget: self.options.snippet_budget,
             work: self.options.work(graph.len()),

@@ -289,7 +289,12 @@ pub(super) fn rows_of(
             if uses.triples == 0 {
                 continue;
             }
-            let row = Row::from_counts(by_graph.then(|| graph.clone()), term, uses, known.properties.len() as u64);
+            let row = Row::from_counts(
+                by_graph.then(|| scope.graphs.public_name(graph).clone()),
+                term,
+                uses,
+                known.properties.len() as u64,
+            );
             match places.entry((by_graph.then_some(place), term)) {
                 std::collections::hash_map::Entry::Vacant(entry) => {
                     entry.insert(found.len());
@@ -315,7 +320,7 @@ impl Scope<'_> {
         let names: Vec<&NamedNode> = match active {
             Active::Default if self.is_metadata(self.default) => return self.merged_metadata(patience),
             Active::Default => self.default.iter().collect(),
-            Active::Named(name) => self.named.iter().filter(|graph| *graph == name).collect(),
+            Active::Named(name) => self.graphs.exists(name).then_some(name).into_iter().collect(),
             Active::Each(_) => self.named.iter().collect(),
         };
         let mut graphs = Vec::with_capacity(names.len());

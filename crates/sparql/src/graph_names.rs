@@ -1,0 +1,221 @@
+//! `GRAPH` with a variable: it binds the IRIs of datasets.
+//!
+//! The name of a graph in the store contains the version of its content. The store also has a triple from each dataset to the
+//! graph of its current content ([`Store::pointers`](lodeseek_store::Store::pointers)). So
+//!
+//! ```text
+//! GRAPH ?g { PATTERN }   becomes   GRAPH ?graph { GRAPH <pointers> { ?g lodeseek:graph ?graph } PATTERN }
+//! ```
+//!
+//! with a new variable `?graph`. `?g` is then an ordinary term: it joins descriptions in the catalogue, and the optimizer
+//! begins with whichever side is smaller. No term is decoded for it, and all is read from one snapshot of the store.
+//! Oxigraph's own encoded dataset cannot be wrapped, since it is private.
+//!
+//! *Where?* The triple stands beside the first part of the pattern, inside its filters, so that they see `?g` as in
+//! Oxigraph. A sub-select is evaluated once for each graph (`LATERAL`), as SPARQL defines it.
+//!
+//! *Declared graphs.* With `FROM NAMED` only the graphs listed are read. A graph of metadata has no pointer; if one is
+//! listed, a table of the names takes the place of the triple.
+
+use super::algebra::{each_child, each_exists, expressions, in_scope, inside, read_by};
+use super::graphs::{Graphs, Visible};
+use lodeseek_rdf::vocab::lodeseek;
+use oxrdf::{NamedNode, NamedOrBlankNode, Variable};
+use spargebra::Query;
+use spargebra::algebra::{Expression, GraphPattern};
+use spargebra::term::{GroundTerm, NamedNodePattern, TriplePattern};
+use std::mem;
+
+/// Names of the graphs that a query can read.
+#[derive(Clone, Debug)]
+pub(super) struct GraphNames {
+    pointers: NamedNode,
+    /// Graphs of `FROM NAMED`; `None` if the query can read all.
+    declared: Option<Vec<NamedNode>>,
+    /// Rows of public and stored name, if a graph without a pointer is declared.
+    table: Option<Vec<Vec<Option<GroundTerm>>>>,
+}
+
+impl GraphNames {
+    pub(super) fn new(graphs: &Graphs, visible: &Visible, pointers: &NamedNode) -> Self {
+        let is_metadata = |graph: &NamedNode| graphs.metadata().contains(graph);
+        let row = |graph: &NamedNode| {
+            let public = graphs.public_name(graph).clone();
+            vec![Some(GroundTerm::from(public)), Some(GroundTerm::from(graph.clone()))]
+        };
+        let declared = visible.is_declared.then(|| visible.named.clone());
+        let has_metadata = declared.iter().flatten().any(is_metadata);
+        let table = has_metadata.then(|| visible.named.iter().map(row).collect());
+        Self { pointers: pointers.clone(), declared, table }
+    }
+
+    /// Returns the graphs that `GRAPH` may read, for Oxigraph; `None` for all.
+    pub(super) fn readable(&self) -> Option<Vec<NamedOrBlankNode>> {
+        let declared = self.declared.as_ref()?;
+        Some(declared.iter().chain([&self.pointers]).cloned().map(NamedOrBlankNode::from).collect())
+    }
+
+    /// Rewrites every `GRAPH` with a variable.
+    pub(super) fn bind(&self, query: &mut Query) {
+        let (Query::Select { pattern, .. }
+        | Query::Construct { pattern, .. }
+        | Query::Describe { pattern, .. }
+        | Query::Ask { pattern, .. }) = query;
+        Rewriter { names: self, count: 0 }.visit(pattern);
+    }
+}
+
+/// A `GRAPH` with a variable.
+struct Scope {
+    /// The variable of the query.
+    public: Variable,
+    /// The variable of the name in the store.
+    stored: Variable,
+    /// Binds both.
+    link: GraphPattern,
+}
+
+struct Rewriter<'n> {
+    names: &'n GraphNames,
+    count: usize,
+}
+
+impl Rewriter<'_> {
+    fn visit(&mut self, pattern: &mut GraphPattern) {
+        if let GraphPattern::Service { .. } = pattern {
+            return; // it is evaluated elsewhere
+        }
+        each_exists(pattern, &mut |inner| self.visit(inner));
+        each_child(pattern, &mut |inner| self.visit(inner));
+        let GraphPattern::Graph { name, inner } = pattern else { return };
+        if self.names.declared.is_none() {
+            graphs_without_triples(inner);
+        }
+        let NamedNodePattern::Variable(public) = name else { return };
+        let scope = self.scope(public.clone());
+        without_idle_minus(inner);
+        *name = scope.stored.clone().into();
+        scope.keep(inner);
+        scope.attach(inner);
+    }
+
+    fn scope(&mut self, public: Variable) -> Scope {
+        self.count += 1;
+        let stored = Variable::new_unchecked(format!("graph {}", self.count)); // no query can hold it
+        let link = match &self.names.table {
+            Some(rows) => {
+                GraphPattern::Values { variables: vec![public.clone(), stored.clone()], bindings: rows.clone() }
+            }
+            None => {
+                let triple = TriplePattern {
+                    subject: public.clone().into(),
+                    predicate: NamedNode::new_unchecked(lodeseek::GRAPH).into(),
+                    object: stored.clone().into(),
+                };
+                let inner = Box::new(GraphPattern::Bgp { patterns: vec![triple] });
+                GraphPattern::Graph { name: self.names.pointers.clone().into(), inner }
+            }
+        };
+        Scope { public, stored, link }
+    }
+}
+
+/// Replaces empty groups by a table of one empty row: the store does not know graphs without triples.
+fn graphs_without_triples(pattern: &mut GraphPattern) {
+    match pattern {
+        GraphPattern::Bgp { patterns } if patterns.is_empty() => {
+            *pattern = GraphPattern::Values { variables: Vec::new(), bindings: vec![Vec::new()] };
+        }
+        GraphPattern::Graph { .. } | GraphPattern::Service { .. } => {}
+        _ => {
+            each_exists(pattern, &mut graphs_without_triples);
+            each_child(pattern, &mut graphs_without_triples);
+        }
+    }
+}
+
+/// Removes each `MINUS` that shares no variable with its left side: it removes nothing, but both sides would share the name of the
+/// graph.
+fn without_idle_minus(pattern: &mut GraphPattern) {
+    if let GraphPattern::Graph { .. } | GraphPattern::Service { .. } = pattern {
+        return;
+    }
+    each_exists(pattern, &mut without_idle_minus);
+    each_child(pattern, &mut without_idle_minus);
+    if let GraphPattern::Minus { left, right } = pattern
+        && in_scope(left).is_disjoint(&in_scope(right))
+    {
+        *pattern = mem::take(left);
+    }
+}
+
+impl Scope {
+    /// Lets sub-selects keep the name of their graph.
+    fn keep(&self, pattern: &mut GraphPattern) {
+        match pattern {
+            GraphPattern::Graph { .. } | GraphPattern::Service { .. } => return,
+            GraphPattern::Project { variables, .. } => variables.push(self.stored.clone()),
+            _ => {}
+        }
+        each_exists(pattern, &mut |inner| self.keep(inner));
+        each_child(pattern, &mut |inner| self.keep(inner));
+    }
+
+    /// Puts the link beside the parts of a pattern that need it.
+    fn attach(&self, pattern: &mut GraphPattern) {
+        match pattern {
+            GraphPattern::Filter { inner, .. } | GraphPattern::Extend { inner, .. } => self.attach(inner),
+            GraphPattern::Union { left, right } => {
+                self.attach(left);
+                self.attach(right);
+            }
+            GraphPattern::Join { left, right }
+            | GraphPattern::LeftJoin { left, right, .. }
+            | GraphPattern::Minus { left, right } => {
+                self.attach(left);
+                if self.needs_link(right) {
+                    self.attach(right);
+                }
+            }
+            GraphPattern::Lateral { left, .. } => self.attach(left),
+            _ => {
+                let (left, right) = (Box::new(self.link.clone()), Box::new(mem::take(pattern)));
+                *pattern = if is_sub_select(&right) {
+                    GraphPattern::Lateral { left, right }
+                } else {
+                    GraphPattern::Join { left, right }
+                };
+            }
+        }
+    }
+
+    /// Returns true if an expression reads the name of the graph, or may.
+    fn is_read_by(&self, expression: &Expression) -> bool {
+        read_by(expression).is_none_or(|variables| variables.contains(&self.public))
+    }
+
+    /// Returns true if a part must be evaluated for each graph, or its expressions read the name of the graph.
+    fn needs_link(&self, pattern: &GraphPattern) -> bool {
+        if let GraphPattern::Graph { .. } | GraphPattern::Service { .. } = pattern {
+            return false;
+        }
+        is_sub_select(pattern)
+            || expressions(pattern).into_iter().any(|expression| self.is_read_by(expression))
+            || inside(pattern).into_iter().any(|inner| self.needs_link(inner))
+    }
+}
+
+fn is_sub_select(pattern: &GraphPattern) -> bool {
+    matches!(
+        pattern,
+        GraphPattern::Project { .. }
+            | GraphPattern::Distinct { .. }
+            | GraphPattern::Reduced { .. }
+            | GraphPattern::Slice { .. }
+            | GraphPattern::OrderBy { .. }
+            | GraphPattern::Group { .. }
+    )
+}
+
+#[cfg(test)]
+mod tests;
