@@ -6,6 +6,8 @@
 mod snippet;
 mod support;
 
+#[cfg(feature = "rocksdb")]
+mod acordar_layout;
 mod admin;
 mod architecture;
 mod catalogs;

@@ -151,6 +151,15 @@ impl IndexedCatalog {
         Ok(methods)
     }
 
+    /// Returns the number of datasets with content: at least one triple beside their descriptions.
+    ///
+    /// # Errors
+    /// If the index cannot be read.
+    pub fn with_content(&self) -> Result<u64, EngineError> {
+        let empty = lodeseek_store::empty_version();
+        Ok(self.snapshot()?.versions()?.into_values().filter(|version| **version != *empty).count() as u64)
+    }
+
     /// Returns a number that changes with every commit to the index.
     pub fn generation(&self) -> Result<u64, EngineError> {
         Ok(self.snapshot()?.generation())

@@ -43,6 +43,9 @@ pub struct HomeRequirements {
     pub analysis: String,
     /// Number of tokens in all fields, if known.
     pub tokens: Option<u64>,
+    /// Minimum number of datasets with content. A collection of descriptions alone gives other scores.
+    #[serde(rename = "with-content")]
+    pub with_content: Option<u64>,
     /// Ranking of the triples that encoders read, if they are read.
     #[serde(rename = "compact-method")]
     pub compact_method: Option<String>,
@@ -123,6 +126,14 @@ impl HomeRequirements {
         );
         let same = self.tokens.is_none_or(|expected| expected == tokens);
         ensure!(same, "the home has {tokens} tokens instead of {}", self.tokens.unwrap_or(0));
+        if let Some(expected) = self.with_content {
+            let found = searcher.catalog().with_content()?;
+            ensure!(
+                found >= expected,
+                "{found} of {datasets} datasets in the home have content, and at least {expected} must have: load the dumps with \
+                 `lodeseek load datasets.json --dumps DIR`, then run `lodeseek index`"
+            );
+        }
         if let Some(expected) = &self.compact_method {
             let found = searcher.catalog().compact_methods()?;
             ensure!(
