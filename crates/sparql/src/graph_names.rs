@@ -113,7 +113,12 @@ impl Rewriter<'_> {
                     object: stored.clone().into(),
                 };
                 let inner = Box::new(GraphPattern::Bgp { patterns: vec![triple] });
-                GraphPattern::Graph { name: self.names.pointers.clone().into(), inner }
+                let link = GraphPattern::Graph { name: self.names.pointers.clone().into(), inner };
+                match self.names.declared {
+                    // The empty group keeps the graphs that are declared.
+                    Some(_) => GraphPattern::Join { left: Box::new(link), right: Box::new(GraphPattern::default()) },
+                    None => link,
+                }
             }
         };
         Scope { public, stored, link }
@@ -150,14 +155,19 @@ fn without_idle_minus(pattern: &mut GraphPattern) {
 }
 
 impl Scope {
-    /// Lets sub-selects keep the name of their graph.
+    /// Lets sub-selects keep the name of their graph, and links those of `EXISTS`.
     fn keep(&self, pattern: &mut GraphPattern) {
         match pattern {
             GraphPattern::Graph { .. } | GraphPattern::Service { .. } => return,
             GraphPattern::Project { variables, .. } => variables.push(self.stored.clone()),
             _ => {}
         }
-        each_exists(pattern, &mut |inner| self.keep(inner));
+        each_exists(pattern, &mut |inner| {
+            self.keep(inner);
+            if self.needs_link(inner) {
+                self.attach(inner);
+            }
+        });
         each_child(pattern, &mut |inner| self.keep(inner));
     }
 

@@ -222,6 +222,7 @@ fn declared_graphs_are_all_that_is_read() {
             "GRAPH ?g { ?s a ?c ; e:p ?o }",
             "GRAPH ?g { OPTIONAL { ?s e:p ?o } }",
             "GRAPH ?g { ?s e:q* ?o }",
+            "GRAPH ?g { ?s a ?c . { SELECT ?g { ?s a e:C } } }",
             "GRAPH <dataset/a> { ?s ?p ?o }",
             "GRAPH <catalog> { ?s dct:title ?o }",
             "GRAPH <versions> { ?s ?p ?o }",
@@ -232,6 +233,10 @@ fn declared_graphs_are_all_that_is_read() {
             assert_eq!(home.rows(&query), plain_rows(&plain, &query), "{query}");
         }
         assert_eq!(home.rows(&format!("SELECT ?g {from} {{ GRAPH ?g {{}} }}")).len(), names, "{from}");
+    }
+    for pattern in ["VALUES ?x { 1 }", "SELECT (COUNT(*) AS ?n) { ?s e:p ?o }"] {
+        let query = format!("SELECT * FROM NAMED <dataset/a> {{ GRAPH ?g {{ {pattern} }} }}");
+        assert_eq!(home.rows(&query).len(), 1, "{query}");
     }
     let unknown = "FROM <dataset/a> FROM NAMED <dataset/none> FROM NAMED <commit> FROM NAMED <versions>";
     assert_eq!(home.rows(&format!("SELECT ?g {unknown} {{ GRAPH ?g {{}} }}")), Vec::<String>::new());
