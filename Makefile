@@ -19,7 +19,7 @@ RELEASE := target/release/lodeseek
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
-setup: ## install missing prerequisites, compile RocksDB once (4 min), download ONNX Runtime and the crates
+setup: ## install missing prerequisites, compile RocksDB once (1 to 4 min), download ONNX Runtime and the crates
 	@$(ENV) cargo fetch --locked && echo "setup: ready"
 
 demo: build ## load, index and search testdata/; in a terminal, serve it on http://localhost:7878/

@@ -135,6 +135,7 @@ impl Arguments {
         let dumps = DumpFolder::open(folder, self.dumps_pattern.as_deref())?;
         let assigned = dumps.assign(catalogs, &self.id_prefix)?;
         if let (0, Some(first)) = (assigned.datasets, assigned.missing.first()) {
+            let first = first.as_str().strip_prefix(&self.id_prefix).unwrap_or(first.as_str());
             anyhow::bail!(
                 "{} has no dump of any of the {}: expected are files such as {first}.nt or {first}.ttl.gz, or folders; \
                  --dumps-pattern describes other names",

@@ -5,7 +5,7 @@ usage: rocksdb.py [--offline] [--release]
 
 Cargo compiles the bundled sources again for every profile and target folder, file by file: half an hour of C++ on two cores.
 This script compiles the same sources with the same defines as a unity build: many files a compiler run, so each header is
-read a few times only. That takes about four minutes. The library for development builds is compiled with -O1, as their Rust
+read a few times only. That takes one to four minutes on two cores. The library for development builds is compiled with -O1, as their Rust
 code is; with --release, with -O2. The cache folder is named after the crate's version, the compiler and the flags.
 `cargo build --features rocksdb-pkg-config` links the library if PKG_CONFIG_PATH is that folder.
 
@@ -102,7 +102,7 @@ def build(crate, version, folder, cxx, cc, flags):
         work = pathlib.Path(scratch)
         files = library_sources(crate)
         units = [files[i:i + FILES_A_UNIT] for i in range(0, len(files), FILES_A_UNIT)]
-        log(f"compiling {len(files)} files in {len(units)} units, once for this machine (about four minutes on two cores)")
+        log(f"compiling {len(files)} files in {len(units)} units, once for this machine (one to four minutes on two cores)")
         objects, alone = [], 0
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             jobs = [pool.submit(compile_unit, n, unit, cxx, flags, crate, work) for n, unit in enumerate(units)]
@@ -149,7 +149,7 @@ def main():
     folder = cache / f"rocksdb-{version}-{key}"
     if not (folder / "rocksdb.pc").exists():
         if "--offline" in sys.argv[1:]:
-            sys.exit("rocksdb: the cache contains no prebuilt RocksDB for this compiler; run `make setup` (about four minutes)")
+            sys.exit("rocksdb: the cache contains no prebuilt RocksDB for this compiler; run `make setup` (one to four minutes)")
         folder.parent.mkdir(parents=True, exist_ok=True)
         build(crate, version, folder, cxx, cc, flags)
     print(folder)

@@ -109,6 +109,7 @@ fn dumps_are_found_by_id_and_the_rest_is_reported() {
         assert!(loaded.err.contains(expected), "{expected}: {}", loaded.err);
     }
     assert!(!loaded.err.contains("on the web"), "links beside a dump are no problem: {}", loaded.err);
+    index(folder.path());
     let shown = command(folder.path(), &["show", "2"]);
     assert!(shown.out.contains("https://e.org/2.rdf") && shown.out.contains("https://e.org/2.nt"), "{shown:?}");
 

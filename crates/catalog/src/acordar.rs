@@ -1,6 +1,6 @@
 //! ACORDAR's `datasets.json`: a list of objects in a loose form.
 //!
-//! Ids are numbers or strings. Tags are a list, or one string split at `;`. Absent values are missing, `null`, empty
+//! Ids are numbers or strings. Other values are strings or lists, of which the first one counts. Tags are a list, or one string split at `;`. Absent values are missing, `null`, empty
 //! or the string `"None"`. Dumps are one path or link, a list, or several in one string: paths are separated by line ends, links
 //! also by white space, commas and semicolons. An unreadable entry does not affect the others.
 
@@ -81,9 +81,12 @@ fn links(text: &str) -> Vec<&str> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// Returns the value of the first key that has one, as text.
+/// Returns the value of the first key that has one, as text; the first one of a list.
 fn text(entry: &Map<String, Value>, keys: &[&str]) -> Option<String> {
-    keys.iter().find_map(|key| scalar(entry.get(*key)?))
+    keys.iter().find_map(|key| match entry.get(*key)? {
+        Value::Array(values) => values.iter().find_map(scalar),
+        value => scalar(value),
+    })
 }
 
 pub(super) fn scalar(value: &Value) -> Option<String> {
@@ -127,6 +130,9 @@ mod tests {
         let other = read(json!({"dataset_id": "7a", "tags": ["a", null, ""], "description": "", "download": null}));
         assert_eq!((other.metadata.keywords.len(), other.metadata.descriptions.len()), (1, 0));
         assert_eq!(other.metadata.title(), "7a");
+        let lists = read(json!({"dataset_id": ["8"], "title": ["None", "T"], "license": ["by"], "created": ["2019"]}));
+        assert_eq!((lists.metadata.id.as_str(), lists.metadata.title()), ("8", "T"));
+        assert_eq!((lists.metadata.license.as_deref(), lists.metadata.issued.as_deref()), (Some("by"), Some("2019")));
         assert!(dataset(&json!({"title": "no id"})).is_err());
         assert!(dataset(&json!({"dataset_id": "a b"})).is_err());
         assert!(dataset(&json!(3)).is_err());

@@ -51,23 +51,24 @@ impl DumpFolder {
                 return Err(CatalogError::DumpPattern(pattern.to_owned()));
             }
         }
-        let entries = folder.read_dir().map_err(CatalogError::io(folder))?;
+        let folder = folder.canonicalize().map_err(CatalogError::io(folder))?;
+        let entries = folder.read_dir().map_err(CatalogError::io(&folder))?;
         let mut by_name: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         for entry in entries {
-            let path = entry.map_err(CatalogError::io(folder))?.path();
+            let path = entry.map_err(CatalogError::io(&folder))?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if let (true, Some(stem)) = (path.is_file(), stem(&name)) {
                 by_name.entry(stem.to_owned()).or_default().push(path);
             }
         }
         by_name.values_mut().for_each(|files| files.sort());
-        Ok(Self { folder: folder.to_owned(), pattern: pattern.map(str::to_owned), by_name })
+        Ok(Self { folder, pattern: pattern.map(str::to_owned), by_name })
     }
 
     /// Sets the content of each dataset to its dumps. `prefix` is the prefix of all ids of the catalogues.
     ///
-    /// Links of a dataset with dumps remain in its description and are not read. A dataset without a dump keeps the content that
-    /// the home has, and its links are reported as not read.
+    /// Links of a dataset with dumps remain in its description and are not read. A dataset with links but
+    /// without a dump keeps the content that the home has, and its links are reported as not read.
     ///
     /// # Errors
     /// If a folder of dumps cannot be read.

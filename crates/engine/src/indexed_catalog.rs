@@ -156,8 +156,12 @@ impl IndexedCatalog {
     /// # Errors
     /// If the index cannot be read.
     pub fn with_content(&self) -> Result<u64, EngineError> {
-        let empty = lodeseek_store::empty_version();
-        Ok(self.snapshot()?.versions()?.into_values().filter(|version| **version != *empty).count() as u64)
+        let snapshot = self.snapshot()?;
+        let mut found = 0;
+        for id in snapshot.versions()?.into_keys() {
+            found += u64::from(read_card(&snapshot, &id)?.is_some_and(|card| card.profile.triples > 0));
+        }
+        Ok(found)
     }
 
     /// Returns a number that changes with every commit to the index.

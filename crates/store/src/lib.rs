@@ -706,5 +706,3 @@ fn open_oxigraph(folder: &Path, _: Access) -> Result<Oxigraph, StoreError> {
     let reason = "this lodeseek was built without the feature `rocksdb` and keeps no store on disk".to_owned();
     Err(StoreError::Settings { path: folder.to_owned(), reason })
 }
-
-// touched

@@ -368,6 +368,8 @@ proptest! {
     #[test]
     fn each_graph_is_evaluated_alone(pattern in part()) {
         let (home, _) = home();
+        // A generated pattern may bind ?one twice.
+        prop_assume!(SparqlParser::new().parse_query(&format!("{PREFIXES}SELECT * {{ {pattern} }}")).is_ok());
         prop_assert_eq!(home.rows(&format!("SELECT * {{ GRAPH ?g {{ {pattern} }} }}")), by_definition(home, &pattern), "{}", pattern);
     }
 }
