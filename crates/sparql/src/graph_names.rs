@@ -14,6 +14,9 @@
 //! *Where?* The triple stands beside the first part of the pattern, inside its filters, so that they see `?g` as in
 //! Oxigraph. A sub-select is evaluated once for each graph (`LATERAL`), as SPARQL defines it.
 //!
+//! *Limit.* `MINUS` compares the name of the graph too. So within `GRAPH ?g` it also removes a solution that binds none of the
+//! variables that both sides may bind, where SPARQL keeps it.
+//!
 //! *Declared graphs.* With `FROM NAMED` only the graphs listed are read. A graph of metadata has no pointer; if one is
 //! listed, a table of the names takes the place of the triple.
 
@@ -210,8 +213,26 @@ impl Scope {
             return false;
         }
         is_sub_select(pattern)
+            || matches!(pattern, GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } if !reads_triples(left))
             || expressions(pattern).into_iter().any(|expression| self.is_read_by(expression))
             || inside(pattern).into_iter().any(|inner| self.needs_link(inner))
+    }
+}
+
+/// Returns true if every solution of a pattern comes from a triple, whose graph it then names. The right side of `OPTIONAL` and
+/// `MINUS` must know the graph that its left side stands for.
+fn reads_triples(pattern: &GraphPattern) -> bool {
+    match pattern {
+        GraphPattern::Bgp { patterns } => !patterns.is_empty(),
+        GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
+            reads_triples(left) || reads_triples(right)
+        }
+        GraphPattern::Union { left, right } => reads_triples(left) && reads_triples(right),
+        GraphPattern::LeftJoin { left: inner, .. }
+        | GraphPattern::Minus { left: inner, .. }
+        | GraphPattern::Filter { inner, .. }
+        | GraphPattern::Extend { inner, .. } => reads_triples(inner),
+        _ => false,
     }
 }
 

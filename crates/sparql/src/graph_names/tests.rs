@@ -315,6 +315,18 @@ fn services_of_the_store_hide_versions() {
 }
 
 #[test]
+fn optional_and_minus_read_the_graph_of_their_left_side() {
+    let (home, _) = home();
+    for pattern in [
+        "{ ?s e:q ?t } { { VALUES ?o { 1 2 } } OPTIONAL { ?s e:p ?o } }",
+        "{ ?s e:q ?t } { { VALUES ?o { 1 2 } } MINUS { ?s e:p ?o } }",
+        "{ ?s e:q ?t } { { e:x e:q* ?t } OPTIONAL { ?s e:p ?o } }",
+    ] {
+        assert_eq!(home.rows(&format!("SELECT * {{ GRAPH ?g {{ {pattern} }} }}")), by_definition(home, pattern));
+    }
+}
+
+#[test]
 fn minus_without_a_shared_variable_removes_nothing() {
     let (home, _) = home();
     for pattern in ["?s e:p ?o MINUS { ?a e:q ?b }", "?s e:p ?o MINUS { ?s a e:D }"] {
@@ -342,6 +354,7 @@ fn part() -> impl Strategy<Value = String> {
         "?s e:q+ ?t",
         "?s e:q* ?t",
         "VALUES ?o { 1 2 }",
+        "e:x e:q* ?t",
         "{ SELECT ?s { ?s e:p ?o } }",
         "{ SELECT (COUNT(*) AS ?n) { ?s e:p ?o } }",
         "{ SELECT ?s (COUNT(*) AS ?n) { ?s e:p ?o } GROUP BY ?s }",
@@ -354,19 +367,25 @@ fn part() -> impl Strategy<Value = String> {
             "{ <1> } { <2> }",
             "{ <1> } OPTIONAL { <2> }",
             "{ <1> } UNION { <2> }",
-            "{ <1> } FILTER EXISTS { <2> }",
-            "{ <1> } FILTER NOT EXISTS { <2> }",
             "{ <1> } BIND(1 AS ?one)",
             "?s ?p ?o MINUS { ?s ?p ?o . <2> }",
+            "{ <1> } { VALUES ?o { 1 2 } MINUS { ?s ?p ?o . <2> } }",
         ]);
         (inner.clone(), inner, forms).prop_map(|(a, b, form)| form.replace("<1>", &a).replace("<2>", &b))
     })
 }
 
+/// A pattern, or one with `EXISTS` as its outermost filter: in a group that is joined with others Oxigraph 0.5 lets `EXISTS` see
+/// their variables, with and without `GRAPH`.
+fn pattern() -> impl Strategy<Value = String> {
+    let forms = select(vec!["<1>", "<1>", "{ <1> } FILTER EXISTS { <2> }", "{ <1> } FILTER NOT EXISTS { <2> }"]);
+    (part(), part(), forms).prop_map(|(a, b, form)| form.replace("<1>", &a).replace("<2>", &b))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
     #[test]
-    fn each_graph_is_evaluated_alone(pattern in part()) {
+    fn each_graph_is_evaluated_alone(pattern in pattern()) {
         let (home, _) = home();
         // A generated pattern may bind ?one twice.
         prop_assume!(SparqlParser::new().parse_query(&format!("{PREFIXES}SELECT * {{ {pattern} }}")).is_ok());
