@@ -211,7 +211,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::Status(arguments) => status::run(home, arguments),
         Command::Remove(arguments) => remove::run(home, arguments),
         Command::Verify(arguments) => verify::run(home, arguments),
-        Command::Repair(arguments) => repair::run(home, arguments),
+        Command::Repair(arguments) => repair::run(home, config, arguments),
         Command::Backup(arguments) => backup::run(home, arguments),
         Command::Restore(arguments) => backup::run_restore(home, arguments),
         Command::Show(arguments) => show::run(home, arguments),

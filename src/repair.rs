@@ -1,10 +1,12 @@
 //! `lodeseek repair`: makes damaged parts of the home again, and lists what must be loaded again.
 
 use super::ExitStatus;
+use super::config::Config;
 use super::terminal::{Format, bar, safe};
 use super::verify::write_damage;
 use lodeseek_engine::{RepairReport, repair};
 use lodeseek_harvest::forget_datasets;
+use lodeseek_index::AnalysisKind;
 use lodeseek_store::Lost;
 use oxsdatatypes::DateTime;
 use std::collections::BTreeSet;
@@ -18,9 +20,10 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let bar = bar(1, "verifying {bar:30} {pos} of {len} datasets");
-    let report = repair(home, Some(DateTime::now()), &|done, total| {
+    let analysis = config.settings.analysis.unwrap_or(AnalysisKind::Multilingual);
+    let report = repair(home, analysis, Some(DateTime::now()), &|done, total| {
         bar.set_length(total as u64);
         bar.set_position(done as u64);
     });

@@ -121,11 +121,7 @@ fn check(home: &Path) -> anyhow::Result<()> {
 
 fn init(home: &Path) -> anyhow::Result<()> {
     let path = super::path(home);
-    let before = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-    };
+    let before = super::read(&path)?;
     let is_new = before.lines().all(|line| line.trim().is_empty() || line.starts_with("base"));
     ensure!(
         is_new,

@@ -10,7 +10,7 @@ mod settings;
 pub(crate) use keys::{KEYS, Key, Kind};
 pub(crate) use settings::{HarvestSettings, Settings, WORKER_MEGABYTES, duration};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use file::ConfigFile;
 use lodeseek_index::AnalysisKind;
 use std::collections::BTreeMap;
@@ -76,14 +76,7 @@ impl Config {
     /// If the file is not valid TOML, or a key or a value of file or environment is not valid.
     pub(crate) fn load(home: &Path) -> anyhow::Result<Self> {
         let path = home.join(FILE);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            // A home that is a file, or no folder yet, is reported by the command that needs it.
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                String::new()
-            }
-            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-        };
+        let text = read(&path)?;
         let variables = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.to_str().filter(|name| name.starts_with(PREFIX))?;
             Some((name.to_owned(), value.to_str()?.to_owned()))
@@ -218,6 +211,21 @@ fn suggestion<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Opti
     let scored = candidates.map(|candidate| (similarity(candidate), candidate));
     let best = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (best.0 >= SUGGESTED).then_some(best.1)
+}
+
+/// Reads a configuration file; the empty text if there is none.
+fn read(path: &Path) -> anyhow::Result<String> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        // A home that is a file, or no folder yet, is reported by the command that needs it.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    };
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        anyhow!("{}:{line}: the text is not UTF-8; correct it", path.display())
+    })
 }
 
 /// Returns the path of the configuration file of a home.

@@ -153,6 +153,41 @@ fn a_damaged_index_is_named_and_rebuilt() {
         succeeds(home, &["index", "--rebuild"]);
         assert_eq!(succeeds(home, &["search", "--json", "ginkgo"]).out, expected);
     }
+    // The file that names the analysis: the new index has that of the settings, or the default.
+    flip(&home.join("index/meta.json"));
+    assert!(fails(home, &["search", "ginkgo"]).contains("meta.json: wrong checksum"));
+    succeeds(home, &["repair"]);
+    assert_eq!(succeeds(home, &["search", "--json", "ginkgo"]).out, expected);
+}
+
+#[test]
+fn records_lost_in_a_repair_are_loaded_again() {
+    let home = home();
+    let home = home.path();
+    succeeds(home, &["load", "testdata/acordar.json", "--id-prefix", "more:"]);
+    succeeds(home, &["index"]);
+    let records = || json(home, &["list", "--format", "json"]).to_string().matches("\"modified\"").count();
+    let expected = records();
+    flip(&home.join("store/CURRENT"));
+    let repaired = run(home, &["repair"]);
+    assert_eq!(repaired.code, Some(1), "{repaired:?}");
+    assert_eq!(records(), 0);
+    succeeds(home, &["load", "testdata/catalog.ttl"]);
+    succeeds(home, &["load", "testdata/acordar.json", "--id-prefix", "more:"]);
+    assert_eq!(records(), expected);
+}
+
+#[test]
+fn a_graph_file_that_cannot_be_used_is_named_with_its_remedy() {
+    let home = home();
+    let home = home.path();
+    let file = home.join("graphs").join(format!("{}.graph", version_of(home, "street-trees")));
+    flip(&file);
+    let message = fails(home, &["snippet", "street-trees"]);
+    assert!(message.contains(&*file.to_string_lossy()) && message.contains("`lodeseek repair`"), "{message}");
+    fs::write(home.join("lodeseek.toml"), b"# \xe9\n").expect("written");
+    let message = fails(home, &["list"]);
+    assert!(message.contains("lodeseek.toml:1: the text is not UTF-8; correct it"), "{message}");
 }
 
 #[test]

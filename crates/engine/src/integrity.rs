@@ -154,13 +154,14 @@ pub struct RepairReport {
     pub replaced_store: Option<PathBuf>,
 }
 
-/// Repairs a home: what can be derived is made again, the rest is listed in the report. `now` is recorded as the time of new
-/// snippets.
+/// Repairs a home: what can be derived is made again, the rest is listed in the report. `analysis` is that of a new index if
+/// the damaged one cannot be asked for its own. `now` is recorded as the time of new snippets.
 ///
 /// # Errors
 /// If another process uses the home, or a file cannot be written. An interrupted repair can be repeated.
 pub fn repair(
     home: &Path,
+    analysis: AnalysisKind,
     now: Option<DateTime>,
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<RepairReport, EngineError> {
@@ -171,7 +172,7 @@ pub fn repair(
         report.remaining.clone_from(&report.found);
         return Ok(report);
     }
-    let analysis = index::recorded_analysis(&index_folder(home));
+    let analysis = index::recorded_analysis(&index_folder(home)).unwrap_or(analysis);
     let is_store = parts.iter().any(|part| part.is_store());
     if is_store {
         let recovered = recovered_entries(home);
@@ -226,8 +227,8 @@ fn restore_files(store: &Store, report: &mut RepairReport) -> Result<(), EngineE
     Ok(())
 }
 
-fn index_again(store: &Store, analysis: Option<AnalysisKind>, now: Option<DateTime>) -> Result<usize, EngineError> {
-    let options = IndexOptions { rebuild: true, analysis, now, ..IndexOptions::default() };
+fn index_again(store: &Store, analysis: AnalysisKind, now: Option<DateTime>) -> Result<usize, EngineError> {
+    let options = IndexOptions { rebuild: true, analysis: Some(analysis), now, ..IndexOptions::default() };
     Ok(Indexer::new(store, options).run(&|_| ())?.indexed)
 }
 

@@ -315,7 +315,8 @@ impl<'r> Run<'r> {
                 parsed.report.outcome = DatasetOutcome::Kept;
                 continue;
             }
-            if same_content && store.is_described(id, &description)? {
+            let has_record = self.loader.options.stamp.now.is_none() || store.has_record(id)?;
+            if same_content && has_record && store.is_described(id, &description)? {
                 parsed.report.outcome = DatasetOutcome::Unchanged;
                 continue;
             }

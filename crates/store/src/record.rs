@@ -84,6 +84,10 @@ impl Store {
         Ok(self.record_quads(id)?.into_iter().map(triple).collect())
     }
 
+    pub(super) fn has_record(&self, id: &DatasetId) -> Result<bool, StoreError> {
+        Ok(!self.record_quads(id)?.is_empty())
+    }
+
     /// The statements about a dataset's record, and that the catalogue has it.
     pub(super) fn record_quads(&self, id: &DatasetId) -> Result<Vec<Quad>, StoreError> {
         let (catalog, record) = (self.iris.catalog(), self.record(id));
