@@ -379,15 +379,15 @@ fn write_source(out: &mut impl Write, source: &SourceReport) -> io::Result<()> {
         source.form.unwrap_or("no catalogue"),
         counted(source.pages, "page"),
         counted(source.datasets, "dataset"),
-        if source.as_before > 0 {
-            format!(", {} unchanged and not requested", grouped(source.as_before))
+        if source.not_requested > 0 {
+            format!(", {} unchanged and not requested", grouped(source.not_requested))
         } else {
             String::new()
         },
         if source.repeated > 0 { format!(", {} listed again", source.repeated) } else { String::new() },
         if source.whole { "" } else { "; incomplete, nothing was removed" },
     )?;
-    if let Some(reason) = &source.whole_because {
+    if let Some(reason) = &source.complete_reason {
         writeln!(out, "  read completely: {}", cut(reason, 240))?;
     }
     write_failures(out, "failed", &source.failed)?;

@@ -178,6 +178,14 @@ fn records_lost_in_a_repair_are_loaded_again() {
 }
 
 #[test]
+fn a_store_that_lacks_a_file_is_damaged() {
+    let home = home();
+    let current = home.path().join("store/CURRENT");
+    fs::write(&current, "MANIFEST-999999\n").expect("written");
+    assert!(fails(home.path(), &["list"]).contains("`lodeseek repair`"));
+}
+
+#[test]
 fn a_graph_file_that_cannot_be_used_is_named_with_its_remedy() {
     let home = home();
     let home = home.path();

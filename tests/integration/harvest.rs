@@ -687,7 +687,7 @@ impl Clockwork {
 
 /// Why the one source was read whole.
 fn doubt(report: &HarvestReport) -> &str {
-    report.sources[0].whole_because.as_deref().unwrap_or_default()
+    report.sources[0].complete_reason.as_deref().unwrap_or_default()
 }
 
 /// (new, changed, unchanged, gone)
@@ -700,11 +700,11 @@ fn an_unchanged_ckan_portal_costs_one_request() {
     let mut work = Clockwork::new(Clocked::with_packages(1000));
     let first = work.harvest();
     assert_eq!((counted(&first), first.spent.requests), ([1000, 0, 0, 0], 1 + 10), "the newest, and all pages");
-    assert_eq!((first.sources[0].as_before, doubt(&first)), (0, ""));
+    assert_eq!((first.sources[0].not_requested, doubt(&first)), (0, ""));
     for _ in 0..3 {
         let again = work.harvest();
         assert_eq!((counted(&again), again.spent.requests), ([0, 0, 1000, 0], 1), "{:?}", again.sources);
-        assert_eq!((again.sources[0].as_before, again.sources[0].pages, doubt(&again)), (995, 1, ""));
+        assert_eq!((again.sources[0].not_requested, again.sources[0].pages, doubt(&again)), (995, 1, ""));
         assert!(again.spent.bytes * 100 < first.spent.bytes, "{:?} {:?}", again.spent, first.spent);
     }
     assert_eq!(work.heap.batches, 1, "nothing was handed over again");
@@ -731,7 +731,7 @@ fn what_a_ckan_portal_changes_is_asked_for_alone() {
     });
     let many = work.harvest();
     assert_eq!((counted(&many), many.spent.requests), ([1, 150, 851, 0], 3), "{:?}", many.sources);
-    assert!(many.sources[0].as_before > 700 && many.spent.bytes * 4 < first.spent.bytes, "{many:?}");
+    assert!(many.sources[0].not_requested > 700 && many.spent.bytes * 4 < first.spent.bytes, "{many:?}");
     // A package that is called otherwise now is another dataset, and the one that it was is gone.
     work.change(|portal| {
         portal.put(5, "Renamed");
@@ -811,7 +811,7 @@ fn a_ckan_portal_that_cannot_be_relied_on_is_read_whole() {
         let mut work = Clockwork::new(portal);
         for change in 0..3 {
             let report = work.harvest();
-            assert_eq!((report.spent.requests, report.sources[0].as_before), (1 + 3, 0), "{:?}", report.sources);
+            assert_eq!((report.spent.requests, report.sources[0].not_requested), (1 + 3, 0), "{:?}", report.sources);
             work.change(|portal| {
                 let moment = portal.packages[&9].3.clone();
                 portal.put_at(9, &format!("Changed {change}"), &moment);
@@ -889,7 +889,7 @@ fn files_of_packages_that_did_not_change_are_asked_for() {
     work.change(|portal| portal.resource = Some((url, TRIPLE.replace("/b>", "/c>"))));
     let second = work.harvest_with(download());
     assert_eq!((counted(&second), second.new_files), ([0, 20, 0, 0], 1), "{second:?}");
-    assert_eq!((second.sources[0].as_before, second.sources[0].pages), (15, 1));
+    assert_eq!((second.sources[0].not_requested, second.sources[0].pages), (15, 1));
 }
 
 const TRIPLE: &str = "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n";

@@ -182,10 +182,10 @@ async fn loads_are_told_with_what_was_wrong() {
     assert_eq!((&load["withFailures"], &load["triples"]), (&1.into(), &report.triples().into()));
     assert_eq!(load["withProblems"], report.with_problems().count());
     assert_eq!(load["origin"], "https://data.example.org/catalog");
-    let first = &load["told"][0];
+    let first = &load["listed"][0];
     assert_eq!((&first["dataset"], &first["outcome"]), (&"boreholes".into(), &"metadata-only".into()), "{first}");
     assert!(first["firstProblem"].as_str().is_some_and(|told| told.starts_with("dumps/boreholes.rdf: ")), "{first}");
-    let soils = load["told"].as_array().expect("datasets").iter().find(|one| one["dataset"] == "soil-types");
+    let soils = load["listed"].as_array().expect("datasets").iter().find(|one| one["dataset"] == "soil-types");
     let soils = soils.expect("those with problems come before the others");
     assert_eq!((&soils["failures"], soils["problems"].as_u64() >= Some(1)), (&0.into(), true), "{soils}");
     let skipped = report.datasets.iter().filter(|dataset| dataset.skipped > 0).count();

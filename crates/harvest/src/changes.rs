@@ -290,7 +290,7 @@ impl Run<'_, '_> {
             let is_current = |id: &str| known.get(id).is_some_and(|package| *package.page == **name);
             self.process_cached_packages(source, name, &is_current)?;
             if !new_pages.contains(name) {
-                source.report.as_before += source.report.datasets - before;
+                source.report.not_requested += source.report.datasets - before;
             }
         }
         Ok(PortalRecord { watermark, count, incremental_harvests: portal.incremental_harvests + 1, pages })

@@ -179,7 +179,7 @@ impl Run<'_, '_> {
                     source.fail(&api.actions, reason);
                     return Ok(None);
                 }
-                Err(reason) => source.report.whole_because = Some(reason),
+                Err(reason) => source.report.complete_reason = Some(reason),
             }
         }
         // The complete harvest replaces the cached pages that the record references.

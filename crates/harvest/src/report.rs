@@ -28,9 +28,9 @@ pub struct SourceReport {
     pub datasets: u64,
     /// Number of these datasets that were not requested again, because a CKAN portal reports them as unchanged. Their cached
     /// descriptions are used.
-    pub as_before: u64,
+    pub not_requested: u64,
     /// Reason why a CKAN portal was read completely although an earlier harvest had read it.
-    pub whole_because: Option<String>,
+    pub complete_reason: Option<String>,
     /// Number of datasets that an earlier page or source had listed.
     pub repeated: u64,
     /// Pages and entries that could not be read.

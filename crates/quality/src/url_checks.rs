@@ -25,8 +25,8 @@ pub struct UrlCheck {
     /// Reason why there was no response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// Time of the check (`xsd:dateTime`). The name in the file is `asked`.
-    #[serde(rename = "asked")]
+    /// Time of the check (`xsd:dateTime`).
+    #[serde(rename = "checkedAt", alias = "asked")]
     pub checked_at: String,
 }
 

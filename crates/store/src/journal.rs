@@ -43,7 +43,8 @@ pub struct PastLoad {
     /// Things wrong with the catalogue itself.
     pub catalog_problems: usize,
     /// Some of the datasets, the worst first.
-    pub told: Vec<PastDataset>,
+    #[serde(alias = "told")]
+    pub listed: Vec<PastDataset>,
 }
 
 /// Outcome of one dataset in a past load.
@@ -91,7 +92,7 @@ impl Store {
 pub(super) fn note(store: &Store, report: &LoadReport, stamp: &Stamp) -> Result<(), StoreError> {
     let Some(time) = stamp.now.and_then(seconds) else { return Ok(()) };
     let load = past(report, time, stamp.origin.as_ref().map(|origin| origin.as_str().to_owned()));
-    if load.told.is_empty() && load.catalog_problems == 0 {
+    if load.listed.is_empty() && load.catalog_problems == 0 {
         return Ok(());
     }
     let mut loads = store.past_loads().unwrap_or_else(|error| {
@@ -116,15 +117,15 @@ fn seconds(time: DateTime) -> Option<u64> {
 fn past(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
     let is_written =
         |dataset: &&DatasetReport| !matches!(dataset.outcome, DatasetOutcome::Unchanged | DatasetOutcome::Kept);
-    let mut told: Vec<PastDataset> = report
+    let mut listed: Vec<PastDataset> = report
         .datasets
         .iter()
         .filter(|dataset| is_written(dataset) || dataset.files.iter().any(|file| !file.is_clean()))
         .map(past_dataset)
         .collect();
-    let with_failures = told.iter().filter(|dataset| dataset.failures > 0).count();
-    told.sort_by_key(|dataset| (dataset.failures == 0, dataset.problems == 0));
-    told.truncate(DATASETS);
+    let with_failures = listed.iter().filter(|dataset| dataset.failures > 0).count();
+    listed.sort_by_key(|dataset| (dataset.failures == 0, dataset.problems == 0));
+    listed.truncate(DATASETS);
     PastLoad {
         time,
         origin,
@@ -134,7 +135,7 @@ fn past(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
         with_problems: report.with_problems().count(),
         with_failures,
         catalog_problems: report.catalog_problems.len(),
-        told,
+        listed,
     }
 }
 
@@ -144,7 +145,7 @@ fn past_dataset(report: &DatasetReport) -> PastDataset {
     // The last problem of a file is the reason for which reading ended.
     let last = failed.and_then(|file| Some((file, file.problems.last()?)));
     let first = || report.files.iter().find_map(|file| Some((file, file.problems.first()?)));
-    let told = last.or_else(first).map(|(file, problem)| format!("{}: {problem}", file.file));
+    let problem = last.or_else(first).map(|(file, problem)| format!("{}: {problem}", file.file));
     PastDataset {
         dataset: report.id.clone(),
         title: report.title.chars().take(MESSAGE).collect(),
@@ -152,7 +153,7 @@ fn past_dataset(report: &DatasetReport) -> PastDataset {
         triples: report.triples,
         problems: report.files.iter().map(|file| file.problems.len() as u64 + file.unlisted_problems).sum(),
         failures: report.files.iter().filter(is_failure).count(),
-        first_problem: told.map(|told| told.chars().take(MESSAGE).collect()),
+        first_problem: problem.map(|problem| problem.chars().take(MESSAGE).collect()),
     }
 }
 
@@ -193,10 +194,10 @@ mod tests {
         let [load] = store.past_loads().expect("read").try_into().expect("one load");
         assert_eq!((load.time, load.datasets, load.written, load.triples), (86_407, 33, 31, 99));
         assert_eq!((load.with_problems, load.with_failures, load.catalog_problems), (2, 1, 1));
-        let ids: Vec<&str> = load.told.iter().map(|dataset| dataset.dataset.as_str()).collect();
+        let ids: Vec<&str> = load.listed.iter().map(|dataset| dataset.dataset.as_str()).collect();
         assert_eq!((&ids[..3], ids.len()), (&["kept", "skipped", "d0"][..], DATASETS));
-        assert_eq!(load.told[0].first_problem.as_deref(), Some("b.ttl: no such file"));
-        assert_eq!((load.told[0].failures, load.told[1].failures, load.told[1].problems), (1, 0, 1));
+        assert_eq!(load.listed[0].first_problem.as_deref(), Some("b.ttl: no such file"));
+        assert_eq!((load.listed[0].failures, load.listed[1].failures, load.listed[1].problems), (1, 0, 1));
     }
 
     #[test]

@@ -159,7 +159,9 @@ pub enum StoreError {
 impl From<StorageError> for StoreError {
     fn from(error: StorageError) -> Self {
         let message = error.to_string();
-        let is_corruption = matches!(error, StorageError::Corruption(_)) || message.contains("Corruption:");
+        let signs = ["Corruption:", "No such file or directory"]; // a file that the store refers to is missing
+        let is_corruption =
+            matches!(error, StorageError::Corruption(_)) || signs.iter().any(|sign| message.contains(sign));
         if is_corruption { Self::Corruption(message) } else { Self::Oxigraph(message) }
     }
 }

@@ -112,8 +112,9 @@ impl Directory {
     /// Reads the directory of a folder, or returns `None` if there is none.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, VectorsError> {
         let path = folder.join(NAME);
-        let Some(text) = missing_as_none(fs::read_to_string(&path))? else { return Ok(None) };
+        let Some(bytes) = missing_as_none(fs::read(&path))? else { return Ok(None) };
         let damaged = || VectorsError::Damaged(folder.to_owned());
+        let text = String::from_utf8(bytes).map_err(|_| damaged())?;
         let (first, rest) = text.split_once('\n').ok_or_else(damaged)?;
         let header = header(first, folder)?;
         if crc32fast::hash(rest.as_bytes()) != header.checksum && CHECKS {
@@ -135,8 +136,9 @@ impl Directory {
     /// Reads only the first line.
     pub(super) fn header(folder: &Path) -> Result<Option<Header>, VectorsError> {
         let Some(file) = missing_as_none(File::open(folder.join(NAME)))? else { return Ok(None) };
-        let mut first = String::new();
-        BufReader::new(file).read_line(&mut first)?;
+        let mut first = Vec::new();
+        BufReader::new(file).read_until(b'\n', &mut first)?;
+        let first = String::from_utf8(first).map_err(|_| VectorsError::Damaged(folder.to_owned()))?;
         header(&first, folder).map(Some)
     }
 

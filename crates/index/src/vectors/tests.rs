@@ -169,9 +169,16 @@ fn a_directory_cut_or_changed_anywhere_is_an_error() {
         fs::write(&path, &whole[..length]).expect("written");
         assert!(matches!(Vectors::open(folder.path(), "0123"), Err(VectorsError::Damaged(_))), "{length}");
     }
+    let whole_length = whole.len();
     let text = String::from_utf8(whole).expect("text");
     fs::write(&path, text.replace("\"format\":1", "\"format\":2")).expect("written");
     assert!(matches!(Vectors::open(folder.path(), "0123"), Err(VectorsError::OtherVersion(_))));
+    for place in [0, whole_length / 2, whole_length - 2] {
+        let mut bytes = text.clone().into_bytes();
+        bytes[place] = 0xff; // no UTF-8
+        fs::write(&path, bytes).expect("written");
+        assert!(matches!(Vectors::open(folder.path(), "0123"), Err(VectorsError::Damaged(_))), "{place}");
+    }
     fs::write(&path, text.replace("\"offset\":0", "\"offset\":1")).expect("written");
     assert!(matches!(Vectors::open(folder.path(), "0123"), Err(VectorsError::Damaged(_))));
 }

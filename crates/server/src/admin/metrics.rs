@@ -249,9 +249,9 @@ mod tests {
             let (method, status) = (method.parse().expect("a method"), StatusCode::from_u16(status).expect("a status"));
             metrics.count(route, &method, status, Duration::ZERO);
         }
-        let told: Vec<_> =
+        let counted: Vec<_> =
             metrics.routes().iter().map(|row| (row.route.clone(), row.requests, row.refused, row.failed)).collect();
-        assert_eq!(told, [("/".to_owned(), 3, 1, 0), ("/sparql".to_owned(), 2, 1, 1)]);
+        assert_eq!(counted, [("/".to_owned(), 3, 1, 0), ("/sparql".to_owned(), 2, 1, 1)]);
         let text = metrics.text().expect("a text");
         assert!(
             text.contains("lodeseek_http_requests_total{method=\"other\",route=\"/sparql\",status=\"405\"} 1"),

@@ -119,7 +119,7 @@ fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
     };
     let ago = |load: &PastLoad| since(SystemTime::UNIX_EPOCH + Duration::from_secs(load.time));
     let mut loaded: Vec<_> =
-        overview.loads.iter().flat_map(|load| load.told.iter().map(move |dataset| (load, dataset))).collect();
+        overview.loads.iter().flat_map(|load| load.listed.iter().map(move |dataset| (load, dataset))).collect();
     // Datasets with failures first, then those with problems, each the latest first.
     loaded.sort_by_key(|(_, dataset)| (dataset.failures == 0, dataset.problems == 0));
     Page {

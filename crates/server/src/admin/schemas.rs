@@ -43,7 +43,7 @@ fn load() -> ObjectBuilder {
         .property("withProblems", object(Type::Integer))
         .property("withFailures", object(Type::Integer))
         .property("catalogProblems", object(Type::Integer))
-        .property("told", datasets)
+        .property("listed", datasets)
 }
 
 /// Returns the schema of [`lodeseek_store::PastDataset`].

@@ -147,12 +147,12 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_told_by_name() {
         let parameters = read("rows=-1&start=x&facet.field=%5B1&id=&sort=a&sort=b", "", "");
-        let told = |error: Option<ActionError>| error.map(|error| error.to_string()).unwrap_or_default();
-        assert_eq!(told(parameters.natural("rows").err()), "rows: Must be a natural number");
-        assert_eq!(told(parameters.natural("start").err()), "start: Must be a natural number");
-        assert_eq!(told(parameters.list("facet.field", &[]).err()), "facet.field: Not a list");
-        assert_eq!(told(parameters.required("id").err()), "id: Missing value");
-        assert_eq!(told(parameters.text("sort").err()), "sort: Must be a single text");
+        let message = |error: Option<ActionError>| error.map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(message(parameters.natural("rows").err()), "rows: Must be a natural number");
+        assert_eq!(message(parameters.natural("start").err()), "start: Must be a natural number");
+        assert_eq!(message(parameters.list("facet.field", &[]).err()), "facet.field: Not a list");
+        assert_eq!(message(parameters.required("id").err()), "id: Missing value");
+        assert_eq!(message(parameters.text("sort").err()), "sort: Must be a single text");
         assert!(matches!(Parameters::read("", "application/json", b"[1]"), Err(ActionError::Body(_))));
     }
 }
