@@ -13,7 +13,7 @@ RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
-        documentation clients federation portal pages export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
+        documentation clients agents federation portal pages export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
         bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
 
 help: ## print this list
@@ -75,6 +75,9 @@ documentation: build-lab ## run the commands of the tutorials and check the CLI 
 
 clients: build-lab ## test a server with SPARQLWrapper, rdflib and Chromium
 	@python3 tests/interop/clients.py $(PROGRAM)
+
+agents: build-lab ## test the Model Context Protocol with its official Python client
+	@python3 tests/interop/agents.py $(PROGRAM)
 
 federation: build-lab ## test SERVICE in both directions with Comunica, rdflib, SPARQLWrapper, Jena, Virtuoso and Oxigraph
 	@python3 tests/interop/federation.py $(PROGRAM)

@@ -136,7 +136,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 const INTERRUPTED: i32 = 130;
 
 /// Arguments of scheduled harvests while serving.
-#[derive(clap::Args, Debug, Clone)]
+#[derive(clap::Args, Debug, Clone, Default)]
 pub(super) struct ScheduleArguments {
     /// Harvest this address or path repeatedly while serving. Repeatable. Changes are served at once.
     #[arg(long = "harvest", value_name = "SOURCE")]

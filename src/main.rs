@@ -122,6 +122,8 @@ enum Command {
     Sources(sources::Arguments),
     /// Serve search, datasets and SPARQL over HTTP.
     Serve(serve::Arguments),
+    /// Serve the collection to an agent, in the Model Context Protocol over stdin and stdout.
+    Mcp,
     /// Create, list and remove tokens of the administration (`serve --admin`).
     Token(token::Arguments),
     /// Rank the datasets for a file of topics, as a TREC run.
@@ -221,6 +223,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::Quality(arguments) => quality::run(home, arguments),
         Command::Sources(arguments) => sources::run(home, arguments),
         Command::Serve(arguments) => serve::run(home, config, arguments),
+        Command::Mcp => serve::run_mcp(home, config),
         Command::Token(arguments) => token::run(home, arguments),
         Command::Run(arguments) => run::run(home, config, arguments),
         #[cfg(feature = "lab")]

@@ -12,7 +12,7 @@ use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_server::{
     ConnectionLimits, Editor, HarvestSchedule, Operators, Portal, Proxies, PublicUrl, Reload, ServeOptions,
-    SnippetLimits, WorkerOptions, serve,
+    SnippetLimits, WorkerOptions, serve, serve_mcp,
 };
 use lodeseek_sparql::SparqlLimits;
 use lodeseek_store::{Access, Store};
@@ -21,7 +21,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default)]
 pub(crate) struct Arguments {
     /// Address or host name, and port, to listen on [default: 127.0.0.1:7878].
     #[arg(long, value_name = "ADDRESS")]
@@ -104,33 +104,8 @@ const SHOWN: usize = 10;
 pub(crate) const DEFAULT_BIND: &str = "127.0.0.1:7878";
 
 pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    let settings = &config.settings;
-    let bind = arguments.bind.as_deref().or(settings.server.bind.as_deref()).unwrap_or(DEFAULT_BIND);
-    let bind = addresses(bind)?;
-    let editor = arguments.editor.as_deref().or(settings.server.editor.as_deref());
-    let editor = editor.map(Editor::read).transpose()?;
-    let token = arguments.operator_token_file.as_deref().or(settings.server.operator_token_file.as_deref());
-    let token = token.map(Path::to_path_buf);
-    let networks = arguments.egress.private_networks(config);
-    let schedule = arguments.schedule.schedule(config, networks);
-    let snippets = arguments.snippet_limits(config);
-    let has_workers = !arguments.no_workers && settings.server.workers.unwrap_or(true);
-    let options = ServeOptions {
-        bind,
-        public_url: arguments.public_url.clone().or_else(|| settings.public_url.clone()),
-        connections: arguments.connection_limits(config),
-        sparql: arguments.sparql_limits(config),
-        workers: if has_workers { Some(arguments.workers(home, config)?) } else { None },
-        proxies: arguments.proxies(config),
-        editor,
-        endpoints: arguments.egress.client(config),
-        portal: arguments.portal(config),
-        operators: operators(token.as_deref())?,
-        reload: Some(reload(token)),
-        admin: arguments.admin || settings.server.admin.unwrap_or(false),
-        background: schedule.map(HarvestSchedule::into_background),
-        snippets,
-    };
+    let bind = arguments.bind.as_deref().or(config.settings.server.bind.as_deref()).unwrap_or(DEFAULT_BIND);
+    let options = arguments.options(home, config, addresses(bind)?)?;
     // A server that changes the collection creates what is missing; another one only reads.
     if options.background.is_some() || options.admin {
         prepare(home, config)?;
@@ -145,6 +120,16 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         None => tracing::info!("searches rank by words, by one model"),
     }
     serve(home, reranker, &options)?;
+    Ok(ExitStatus::Success)
+}
+
+/// Serves the home to an agent over standard input and output, with the settings of the home.
+pub(crate) fn run_mcp(home: &Path, config: &Config) -> anyhow::Result<ExitStatus> {
+    let arguments = Arguments::default();
+    let options = arguments.options(home, config, Vec::new())?;
+    config.check_analysis(Searcher::open(home)?.catalog().analysis()?)?;
+    let reranker = arguments.reranker(home, config, false)?;
+    serve_mcp(home, reranker, &ServeOptions { admin: false, background: None, ..options })?;
     Ok(ExitStatus::Success)
 }
 
@@ -163,6 +148,34 @@ fn addresses(bind: &str) -> anyhow::Result<Vec<SocketAddr>> {
 }
 
 impl Arguments {
+    /// Returns the options of a server that listens on some addresses.
+    fn options(&self, home: &Path, config: &Config, bind: Vec<SocketAddr>) -> anyhow::Result<ServeOptions> {
+        let settings = &config.settings;
+        let editor = self.editor.as_deref().or(settings.server.editor.as_deref());
+        let editor = editor.map(Editor::read).transpose()?;
+        let token = self.operator_token_file.as_deref().or(settings.server.operator_token_file.as_deref());
+        let token = token.map(Path::to_path_buf);
+        let networks = self.egress.private_networks(config);
+        let schedule = self.schedule.schedule(config, networks);
+        let has_workers = !self.no_workers && settings.server.workers.unwrap_or(true);
+        Ok(ServeOptions {
+            bind,
+            public_url: self.public_url.clone().or_else(|| settings.public_url.clone()),
+            connections: self.connection_limits(config),
+            sparql: self.sparql_limits(config),
+            workers: if has_workers { Some(self.workers(home, config)?) } else { None },
+            proxies: self.proxies(config),
+            editor,
+            endpoints: self.egress.client(config),
+            portal: self.portal(config),
+            operators: operators(token.as_deref())?,
+            reload: Some(reload(token)),
+            admin: self.admin || settings.server.admin.unwrap_or(false),
+            background: schedule.map(HarvestSchedule::into_background),
+            snippets: self.snippet_limits(config),
+        })
+    }
+
     fn connection_limits(&self, config: &Config) -> ConnectionLimits {
         let total = self.max_connections.or(config.settings.server.max_connections);
         total.map_or_else(ConnectionLimits::default, |total| ConnectionLimits::with_total(total.get()))

@@ -5,9 +5,8 @@ use super::output::{OutputArguments, write_json};
 use super::query::text;
 use super::terminal::{Style, counted, cut, grouped, safe};
 use lodeseek_catalog::DatasetId;
-use lodeseek_sparql::{QueryEngine, Source, Sources, SparqlLimits};
+use lodeseek_sparql::{QueryEngine, Sources, SparqlLimits};
 use lodeseek_store::{Access, Store};
-use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -30,33 +29,11 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let found = QueryEngine::new(Arc::clone(&store)).sources(&text(&arguments.query)?, &SparqlLimits::default())?;
     let mut out = io::stdout().lock();
     if arguments.output.is_json() {
-        write_json(&mut out, &as_json(&store, &found))?;
+        write_json(&mut out, &found.to_json(store.iris()))?;
     } else {
         write_table(&mut out, &store, &found, arguments.limit)?;
     }
     Ok(if found.alone.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
-}
-
-fn as_json(store: &Store, found: &Sources) -> Value {
-    let dataset = |id: &DatasetId| {
-        let mut value = json!({ "id": id.as_str(), "iri": store.iris().dataset(id).as_str() });
-        if let Some(endpoints) = found.endpoints.get(id) {
-            value["endpoints"] = json!(endpoints);
-        }
-        value
-    };
-    let source = |source: &Source| {
-        let mut value = dataset(&source.dataset);
-        value["triples"] = json!(source.triples);
-        value
-    };
-    let patterns = found.patterns.iter().map(|pattern| {
-        json!({ "pattern": pattern.pattern, "sources": pattern.sources.iter().map(source).collect::<Vec<_>>() })
-    });
-    json!({
-        "patterns": patterns.collect::<Vec<_>>(),
-        "alone": found.alone.iter().map(dataset).collect::<Vec<_>>(),
-    })
 }
 
 fn write_table(out: &mut impl Write, store: &Store, found: &Sources, limit: usize) -> anyhow::Result<()> {

@@ -42,6 +42,7 @@ const HEAVY: &[(&str, &[&str])] = &[
     ("ort", &["rerank"]),
     ("tokenizers", &["rerank"]),
     ("axum", &["server"]),
+    ("rmcp", &["server"]),
     ("tokio", &["server"]),
     ("ureq", &["net"]),
     ("sophia", &["rdf"]),

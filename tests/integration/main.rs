@@ -32,6 +32,7 @@ mod filter;
 mod harvest;
 mod http;
 #[cfg(all(feature = "rocksdb", feature = "onnx"))]
+mod mcp;
 mod models;
 mod named_graphs;
 mod operator;

@@ -11,6 +11,7 @@
 //! | `api` | JSON API, linked data of datasets | `ApiState` |
 //! | `sparql` | SPARQL protocol, service description, VoID, graph store | `SparqlState` |
 //! | `pages` | search page and static files; rendering for the other modules | |
+//! | `mcp` | Model Context Protocol: tools for agents, over the routes of `api` and `sparql` | |
 //! | `portal` | CKAN, DCAT-AP catalogue, feeds, sitemaps, Croissant, citations | `PortalState` |
 //! | `connections`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `workers`, `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `locale`, `entities`, `example_queries` | shared code | |
 //!
@@ -32,6 +33,7 @@
 //! | … `/search` | the same; the service of search in SPARQL queries |
 //! | `GET /rdf-graph-store?graph=IRI`, `?default` | SPARQL 1.1 Graph Store Protocol, read operations |
 //! | `GET`, `POST /api/3/action/{name}`, `/api/action/{name}` | CKAN's Action API, read actions |
+//! | `POST /mcp` | Model Context Protocol (Streamable HTTP, stateless, JSON): tools for agents |
 //! | `GET /api/endpoints` | statistics of remote endpoints in `SERVICE` patterns, as JSON |
 //! | `GET /.well-known/void` | VoID of all datasets |
 //! | `GET /quality`, `/api/quality` | quality of all datasets: HTML, JSON |
@@ -63,6 +65,7 @@ mod error;
 mod example_queries;
 mod hosts;
 mod locale;
+mod mcp;
 mod memory;
 mod negotiation;
 mod openapi;
@@ -89,7 +92,7 @@ pub use connections::ConnectionLimits;
 pub use portal::Portal;
 pub use proxies::Proxies;
 pub use public_url::{InvalidPublicUrl, PublicUrl};
-pub use server::{Reload, ServeError, ServeOptions, on_stop_signal, serve};
+pub use server::{Reload, ServeError, ServeOptions, on_stop_signal, serve, serve_mcp};
 pub use sparql::{Editor, EditorError};
 pub use state::{AppState, SnippetLimits};
 pub use workers::{WorkerOptions, WorkerRole, Workers, run_worker};
@@ -135,6 +138,7 @@ pub fn app(state: AppState) -> Router {
         .layer(cors.clone())
         .merge(sparql::protocol_router(&cors))
         .merge(admin::router(&state))
+        .merge(mcp::router(&state))
         .with_state(state)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES));
     let routes = match admin {

@@ -5,6 +5,7 @@ use crate::admin::LocalSocket;
 use crate::admin::{Background, Live, Operators, StopSignal};
 use crate::api::Titles;
 use crate::connections::{ConnectionLimits, serve_connections};
+use crate::mcp;
 use crate::memory::fit_to_memory;
 use crate::portal::Portal;
 use crate::proxies::Proxies;
@@ -112,34 +113,7 @@ pub enum ServeError {
 /// # Errors
 /// See [`ServeError`].
 pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Result<(), ServeError> {
-    let is_changed = options.background.is_some() || options.admin;
-    let access = if is_changed { Access::Write } else { Access::Read };
-    let store = Store::open(home, access, None).map_err(EngineError::from)?;
-    let mut searcher = Searcher::open(home)?.with_content_cache(options.snippets.cache_bytes);
-    if let Some(reranker) = reranker {
-        searcher = searcher.with_reranker(reranker);
-    }
-    let sparql = fit_to_memory(options.sparql.clone());
-    let query_megabytes = sparql.memory_megabytes;
-    let state = AppState::new(searcher, store, sparql)
-        .with_snippets(options.snippets.clone())
-        .with_proxies(options.proxies.clone())
-        .with_public_url(options.public_url.clone())
-        .with_editor(options.editor.clone())
-        .with_endpoints(Arc::clone(&options.endpoints))
-        .with_portal(options.portal.clone())
-        .with_operators(options.operators.clone())?;
-    let state = match &options.workers {
-        Some(workers) => {
-            let memory_megabytes = workers.memory_megabytes.min(query_megabytes);
-            let workers = WorkerOptions { memory_megabytes, ..workers.clone() };
-            state.with_workers(Workers::start(home, &workers)?).map_err(EngineError::from)?
-        }
-        None => {
-            tracing::warn!("untrusted input is processed without worker processes; a crash stops the server");
-            state
-        }
-    };
+    let state = open(home, reranker, options)?;
     let (state, worker) = if options.admin {
         let (state, worker) = state.with_administration()?;
         (state, Some(worker))
@@ -166,6 +140,50 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         worker.stop(CHANGE_GRACE_PERIOD);
     }
     served
+}
+
+/// Serves a home to one client over standard input and output, in the Model Context Protocol. The home is only read.
+///
+/// # Errors
+/// See [`ServeError`].
+pub fn serve_mcp(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Result<(), ServeError> {
+    let state = open(home, reranker, options)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let served = runtime.block_on(mcp::serve_stdio(state));
+    runtime.shutdown_background(); // a read of standard input cannot be cancelled
+    Ok(served?)
+}
+
+/// Opens a home with the options of a server.
+fn open(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Result<AppState, ServeError> {
+    let is_changed = options.background.is_some() || options.admin;
+    let access = if is_changed { Access::Write } else { Access::Read };
+    let store = Store::open(home, access, None).map_err(EngineError::from)?;
+    let mut searcher = Searcher::open(home)?.with_content_cache(options.snippets.cache_bytes);
+    if let Some(reranker) = reranker {
+        searcher = searcher.with_reranker(reranker);
+    }
+    let sparql = fit_to_memory(options.sparql.clone());
+    let query_megabytes = sparql.memory_megabytes;
+    let state = AppState::new(searcher, store, sparql)
+        .with_snippets(options.snippets.clone())
+        .with_proxies(options.proxies.clone())
+        .with_public_url(options.public_url.clone())
+        .with_editor(options.editor.clone())
+        .with_endpoints(Arc::clone(&options.endpoints))
+        .with_portal(options.portal.clone())
+        .with_operators(options.operators.clone())?;
+    match &options.workers {
+        Some(workers) => {
+            let memory_megabytes = workers.memory_megabytes.min(query_megabytes);
+            let workers = WorkerOptions { memory_megabytes, ..workers.clone() };
+            Ok(state.with_workers(Workers::start(home, &workers)?).map_err(EngineError::from)?)
+        }
+        None => {
+            tracing::warn!("untrusted input is processed without worker processes; a crash stops the server");
+            Ok(state)
+        }
+    }
 }
 
 /// Reads settings again at each SIGHUP, which would otherwise end the process. Tokens of the administration need no signal.

@@ -9,10 +9,11 @@ use super::algebra::{children, pattern_of};
 use super::limits::{Cost, SparqlLimits, check_size};
 use super::statistics_cache::{GraphStatistics, TermTable};
 use super::{QueryEngine, SparqlError};
-use lodeseek_catalog::DatasetId;
+use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_rdf::vocab::{dcat, rdf, void};
 use lodeseek_store::{Store, StoreError, UsageCounts};
 use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, Term};
+use serde_json::{Value, json};
 use spargebra::algebra::{GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 use spargebra::{Query, SparqlParser};
@@ -46,6 +47,31 @@ pub struct Sources {
     pub alone: Vec<DatasetId>,
     /// Endpoints that the catalogue names for datasets among the sources.
     pub endpoints: BTreeMap<DatasetId, BTreeSet<String>>,
+}
+
+impl Sources {
+    /// Returns the sources as JSON: `patterns`, each with its sources, and `alone`. Datasets have `id`, `iri` and, if the
+    /// catalogue names some, `endpoints`; sources of a pattern also the number of its `triples`.
+    #[must_use]
+    pub fn to_json(&self, iris: &Iris) -> Value {
+        let dataset = |id: &DatasetId| {
+            let mut value = json!({ "id": id.as_str(), "iri": iris.dataset(id).as_str() });
+            if let Some(endpoints) = self.endpoints.get(id) {
+                value["endpoints"] = json!(endpoints);
+            }
+            value
+        };
+        let source = |source: &Source| {
+            let mut value = dataset(&source.dataset);
+            value["triples"] = json!(source.triples);
+            value
+        };
+        let pattern = |pattern: &PatternSources| json!({ "pattern": pattern.pattern, "sources": pattern.sources.iter().map(source).collect::<Vec<_>>() });
+        json!({
+            "patterns": self.patterns.iter().map(pattern).collect::<Vec<_>>(),
+            "alone": self.alone.iter().map(dataset).collect::<Vec<_>>(),
+        })
+    }
 }
 
 impl QueryEngine {

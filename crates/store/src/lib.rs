@@ -203,7 +203,8 @@ pub fn is_home(home: &Path) -> bool {
 /// Reads a dataset's content from its graph file alone, beside whoever has the store open.
 pub fn read_content(home: &Path, version: &str) -> Result<TripleGraph, StoreError> {
     let path = graph_file::path(home, version);
-    let damaged = |reason| StoreError::Damaged { home: home.to_owned(), reason: format!("{}: {reason}", path.display()) };
+    let damaged =
+        |reason| StoreError::Damaged { home: home.to_owned(), reason: format!("{}: {reason}", path.display()) };
     graph_file::read(&path, version).map_err(damaged)
 }
 

@@ -99,6 +99,11 @@ pub(crate) fn protocol_router(cors: &CorsLayer) -> Router<AppState> {
     queries.merge(graphs)
 }
 
+/// Returns the route of queries alone, for requests within the server.
+pub(crate) fn query_router() -> Router<AppState> {
+    Router::new().route("/sparql", query_methods())
+}
+
 fn query_methods() -> MethodRouter<AppState> {
     get(protocol::get).post(protocol::post).fallback(protocol::other)
 }

@@ -1,0 +1,281 @@
+//! The tools: names, parameters, and the requests that they are.
+
+use super::{Caller, McpServer, answer};
+use crate::AppState;
+use crate::error::ApiError;
+use crate::state::Client;
+use crate::text::href;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header;
+use form_urlencoded::Serializer;
+use lodeseek_catalog::{DatasetId, Distribution, Location};
+use rmcp::model::{Tool, ToolAnnotations};
+use rmcp::schemars::{self, JsonSchema};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Formats of SPARQL results: JSON of solutions and of `ASK`, Turtle of triples.
+const SPARQL_RESULTS: &str = "application/sparql-results+json, text/turtle;q=0.9";
+const JSON: &str = "application/json";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    /// Words or a sentence, in any language, for example "stream gauges in Maryland".
+    query: String,
+    /// Number of datasets, at most 20. Default: 5.
+    limit: Option<usize>,
+    /// Only datasets published in or after this year.
+    since: Option<i32>,
+    /// Only datasets published in or before this year.
+    before: Option<i32>,
+    /// Only datasets with all of these keywords.
+    #[serde(default)]
+    keyword: Vec<String>,
+    /// Only datasets of one of these publishers.
+    #[serde(default)]
+    publisher: Vec<String>,
+    /// Only datasets with resources of all of these classes: IRIs, or names such as foaf:Person.
+    #[serde(default)]
+    class: Vec<String>,
+    /// Only datasets under one of these licences.
+    #[serde(default)]
+    license: Vec<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Dataset {
+    /// Id of the dataset, as search_datasets returns it.
+    id: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Sample {
+    /// Id of the dataset.
+    id: String,
+    /// Words that the triples should be about. Default: triples that represent the dataset.
+    query: Option<String>,
+    /// Number of triples, at most 100. Default: 20.
+    limit: Option<usize>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Similar {
+    /// Id of the dataset.
+    id: String,
+    /// Number of similar datasets, at most 20. Default: 5.
+    limit: Option<usize>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Sparql {
+    /// A SPARQL 1.1 query: SELECT, ASK, CONSTRUCT or DESCRIBE. GRAPH <IRI of a dataset> reads the content of the dataset; the
+    /// default graph has the descriptions of all datasets in DCAT.
+    query: String,
+}
+
+/// Returns the tools with their schemas.
+pub(super) fn list() -> Vec<Tool> {
+    let output = Arc::new(answer::schema());
+    let tool = |name: &'static str, title: &str, description: &'static str| {
+        let annotations = ToolAnnotations::with_title(title).read_only(true).idempotent(true).open_world(false);
+        Tool::new(name, description, Arc::default())
+            .with_title(title)
+            .with_annotations(annotations)
+            .with_raw_output_schema(Arc::clone(&output))
+    };
+    vec![
+        tool(
+            "search_datasets",
+            "Search datasets",
+            "Find datasets by words, the best first, with the words and triples that match.",
+        )
+        .with_input_schema::<Search>(),
+        tool("get_dataset", "Get a dataset", "Get description, files, licence and size of a dataset, and its editions.")
+            .with_input_schema::<Dataset>(),
+        tool(
+            "get_schema",
+            "Get the schema of a dataset",
+            "Get classes, properties and vocabularies of a dataset with counts, how classes are connected, and example queries \
+             in SPARQL. Use it before query_sparql.",
+        )
+        .with_input_schema::<Dataset>(),
+        tool("sample_triples", "Get some triples", "Get a few triples that represent a dataset, or that match words.")
+            .with_input_schema::<Sample>(),
+        tool("similar_datasets", "Find similar datasets", "Find the datasets most similar to a dataset, with reasons.")
+            .with_input_schema::<Similar>(),
+        tool(
+            "find_sources",
+            "Find sources of a query",
+            "List the datasets that match each triple pattern of a SPARQL query, and those that can answer it alone.",
+        )
+        .with_input_schema::<Sparql>(),
+        tool(
+            "query_sparql",
+            "Query with SPARQL",
+            "Query descriptions and contents of the datasets. Read-only; time, memory and rows are limited, so use LIMIT.",
+        )
+        .with_input_schema::<Sparql>(),
+    ]
+}
+
+/// Runs a tool by its name.
+///
+/// # Errors
+/// The message for the model: an unknown tool, wrong arguments, or the error of a route.
+pub(super) async fn call(server: &McpServer, caller: &Caller, name: &str, arguments: Value) -> Result<Value, String> {
+    match name {
+        "search_datasets" => search(server, caller, parse(arguments)?).await,
+        "get_dataset" => {
+            let Dataset { id } = parse(arguments)?;
+            read(server, dataset_id(&id)?, description).await
+        }
+        "get_schema" => {
+            let Dataset { id } = parse(arguments)?;
+            let id = dataset_id(&id)?;
+            let mut schema = read(server, id.clone(), schema).await?;
+            schema["example_queries"] = server.get(caller, format!("{}/examples", href(&id)), JSON).await?;
+            Ok(schema)
+        }
+        "sample_triples" => {
+            let Sample { id, query, limit } = parse(arguments)?;
+            let mut parameters = vec![("budget", number(limit, 20, 100)?)];
+            parameters.extend(query.map(|query| ("query", query)));
+            server.get(caller, address(&format!("{}/snippet", href(&dataset_id(&id)?)), &parameters), JSON).await
+        }
+        "similar_datasets" => {
+            let Similar { id, limit } = parse(arguments)?;
+            let path = format!("{}/similar", href(&dataset_id(&id)?));
+            server.get(caller, address(&path, &[("k", number(limit, 5, 20)?)]), JSON).await
+        }
+        "find_sources" => {
+            let Sparql { query } = parse(arguments)?;
+            find_sources(server, caller, query).await
+        }
+        "query_sparql" => {
+            let Sparql { query } = parse(arguments)?;
+            let request = Request::post("/sparql")
+                .header(header::ACCEPT, SPARQL_RESULTS)
+                .header(header::CONTENT_TYPE, "application/sparql-query")
+                .body(Body::from(query));
+            let routed = server.request(caller, request.map_err(|error| error.to_string())?).await?;
+            Ok(answer::value(&routed.media_type, routed.text))
+        }
+        _ => {
+            let names: Vec<_> = list().into_iter().map(|tool| tool.name).collect();
+            Err(format!("there is no tool {name:?}; the tools are {}", names.join(", ")))
+        }
+    }
+}
+
+fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
+    serde_json::from_value(arguments).map_err(|error| format!("the arguments are not valid: {error}"))
+}
+
+fn dataset_id(id: &str) -> Result<DatasetId, String> {
+    DatasetId::new(id).map_err(|error| error.to_string())
+}
+
+/// Returns a limit, or the default, as text.
+fn number(given: Option<usize>, default: usize, most: usize) -> Result<String, String> {
+    let number = given.unwrap_or(default);
+    if (1..=most).contains(&number) { Ok(number.to_string()) } else { Err(format!("limit must be from 1 to {most}")) }
+}
+
+/// Returns a path with parameters.
+fn address(path: &str, parameters: &[(&str, String)]) -> String {
+    format!("{path}?{}", Serializer::new(String::new()).extend_pairs(parameters).finish())
+}
+
+async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<Value, String> {
+    let mut parameters = vec![("q", search.query), ("k", number(search.limit, 5, 20)?)];
+    parameters.extend(search.since.map(|year| ("since", year.to_string())));
+    parameters.extend(search.before.map(|year| ("before", year.to_string())));
+    let lists = [
+        ("keyword", search.keyword),
+        ("publisher", search.publisher),
+        ("class", search.class),
+        ("license", search.license),
+    ];
+    for (name, values) in lists {
+        parameters.extend(values.into_iter().map(|value| (name, value)));
+    }
+    let mut found = server.get(caller, address("/api/search", &parameters), JSON).await?;
+    for hit in found["hits"].as_array_mut().into_iter().flatten() {
+        let iri = hit["id"].as_str().and_then(|id| DatasetId::new(id).ok());
+        if let Some(id) = iri {
+            hit["iri"] = server.state.store.iris().dataset(&id).as_str().into();
+        }
+        if let Some(triples) = hit["snippet"].as_array_mut() {
+            triples.truncate(SNIPPET_TRIPLES);
+        }
+    }
+    Ok(found)
+}
+
+/// Maximum number of triples of a hit. `sample_triples` returns more.
+const SNIPPET_TRIPLES: usize = 5;
+
+/// Reads from the index.
+async fn read(
+    server: &McpServer,
+    id: DatasetId,
+    read: fn(&AppState, &DatasetId) -> Result<Value, ApiError>,
+) -> Result<Value, String> {
+    server.state.work(move |state| read(state, &id)).await.map_err(|error| error.message)
+}
+
+fn description(state: &AppState, id: &DatasetId) -> Result<Value, ApiError> {
+    let catalog = state.searcher.catalog();
+    let card = catalog.card(id)?.ok_or_else(|| ApiError::no_dataset(id))?;
+    let profile = &card.profile;
+    Ok(json!({
+        "iri": state.store.iris().dataset(id).as_str(),
+        "metadata": card.metadata,
+        "distributions": card.distributions.iter().map(distribution).collect::<Vec<_>>(),
+        "size": {
+            "triples": profile.triples,
+            "entities": profile.entities,
+            "literals": profile.literals,
+            "classes": profile.class_count,
+            "properties": profile.property_count,
+        },
+        "related": catalog.related(id)?,
+    }))
+}
+
+/// Returns a file as it is published. Where the server has its copy is not shown.
+fn distribution(distribution: &Distribution) -> Value {
+    let url = match &distribution.location {
+        Location::Remote(url) => Some(url),
+        Location::File(_) => None,
+    };
+    json!({ "url": url, "access": distribution.access, "media_type": distribution.media_type })
+}
+
+fn schema(state: &AppState, id: &DatasetId) -> Result<Value, ApiError> {
+    let card = state.searcher.catalog().card(id)?.ok_or_else(|| ApiError::no_dataset(id))?;
+    Ok(json!({
+        "iri": state.store.iris().dataset(id).as_str(),
+        "profile": card.profile,
+        "schema": card.schema,
+    }))
+}
+
+async fn find_sources(server: &McpServer, caller: &Caller, query: String) -> Result<Value, String> {
+    let client = Client(caller.address(&server.state.proxies));
+    let permit = server.state.acquire_permit(client).await.map_err(|error| error.message)?;
+    let found = server.state.work(move |state| {
+        let _permit = permit;
+        let found = state.sparql.engine.sources(&query, &state.sparql.limits)?;
+        Ok(found.to_json(state.store.iris()))
+    });
+    found.await.map_err(|error| error.message)
+}
