@@ -138,7 +138,7 @@ class Lodeseek:
         found: List[Hit] = []
         while True:
             size = min(page, k - len(found))
-            response = self._get("/api/search", [*parameters, ("k", size), ("skip", len(found))])
+            response = self.get("/api/search", [*parameters, ("k", size), ("skip", len(found))])
             found += [Hit.from_json(hit) for hit in response["hits"]]
             if len(found) >= k or len(response["hits"]) < size:
                 return Hits(query, found, response["total"], _suggestion(response))
@@ -163,7 +163,7 @@ class Lodeseek:
         """
         require("rdflib", "rdf")
         path, parameters = self._snippet_request(dataset, budget, query, method)
-        triples = self._get(path, [*parameters, ("format", "json")])["triples"]
+        triples = self.get(path, [*parameters, ("format", "json")])["triples"]
         return snippet_graph(triples, self.drawing(dataset, budget, query=query, method=method))
 
     def drawing(self, dataset: str, budget: int = 20, *, query: Optional[str] = None, method: Optional[str] = None) -> SvgDrawing:
@@ -189,7 +189,7 @@ class Lodeseek:
         ['rank', 'id', 'title', 'score', 'triples']
         """
         pandas = require("pandas", "pandas")
-        response = self._get(f"/dataset/{quote(dataset, safe='')}/similar", [("k", k), ("format", "json")])
+        response = self.get(f"/dataset/{quote(dataset, safe='')}/similar", [("k", k), ("format", "json")])
         rows = [(rank, one["id"], one["title"], one["score"], one["triples"]) for rank, one in enumerate(response["similar"], 1)]
         return pandas.DataFrame(rows, columns=["rank", "id", "title", "score", "triples"])
 
@@ -260,9 +260,14 @@ class Lodeseek:
         """Measures runs against relevance judgements. Parameters are those of ``lodeseek.evaluate``."""
         return evaluate(qrels, runs, measures=measures, baseline=baseline, test=test, folds=folds, program=self._program)
 
-    # -- Internals
+    # -- Other requests
 
-    def _get(self, path: str, parameters: Sequence[Tuple[str, Union[str, int]]]) -> Dict[str, Any]:
+    def get(self, path: str, parameters: Sequence[Tuple[str, Union[str, int]]] = ()) -> Dict[str, Any]:
+        """Requests JSON of the HTTP API, for what has no method.
+
+        >>> collection.get("/api/search", [("q", "ginkgo biloba"), ("facets", "true")])["total"]
+        1
+        """
         text, _ = self._serve().request(path, parameters)
         return json.loads(text)
 
