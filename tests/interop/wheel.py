@@ -38,6 +38,7 @@ class World:
         self.wheels, self.folder = wheels, folder
         self.venv, self.home = folder / "venv", folder / "home"
         self.variables = {"PATH": f"{self.venv / 'bin'}:/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8", "LODESEEK_HOME": str(self.home)}
+        self.installed = set()
         assert not shutil.which("cargo", path=self.variables["PATH"]), "cargo is in PATH"
         subprocess.run([sys.executable, "-m", "venv", str(self.venv)], check=True)
 
@@ -65,8 +66,12 @@ class World:
         return time.monotonic() - begin
 
     def requirements(self, name):
+        """Installs requirements, once. Raises Skipped if they cannot be downloaded."""
+        if name in self.installed:
+            return
         try:
-            return self.pip("--no-deps", "--require-hashes", "-r", REQUIREMENTS / f"{name}.txt")
+            self.pip("--no-deps", "--require-hashes", "-r", REQUIREMENTS / f"{name}.txt")
+            self.installed.add(name)
         except AssertionError as error:
             if "DO NOT MATCH THE HASHES" in str(error):
                 raise
@@ -135,6 +140,21 @@ def check_client(world):
     assert "ResourceWarning" not in done.stderr, done.stderr
 
 
+def check_pyterrier(world):
+    """Runs the tests of the plugin for PyTerrier."""
+    world.requirements("python")
+    world.pip("--no-index", "--no-deps", world.wheel("pyterrier_lodeseek"))
+    done = world.run("python", "-W", "ignore", "-m", "unittest", "test_pyterrier_lodeseek", cwd=ROOT / "python/pyterrier-lodeseek/tests",
+                     variables={"TESTDATA": str(ROOT / "testdata"), "PYTHONDONTWRITEBYTECODE": "1"})
+    print("pyterrier: " + next(line for line in done.stderr.splitlines() if line.startswith("Ran ")))
+
+
+def check_notebooks(world):
+    """Runs the notebooks."""
+    world.requirements("python")
+    print(world.run("python", ROOT / "tests/interop/notebooks.py").stdout.strip())
+
+
 def check_times(world):
     """Measures start-up and the overhead of a search by the client."""
     def median(call, rounds=9):
@@ -170,7 +190,7 @@ print(f"search by the client: hits {median(lambda: collection.hits(QUERY)):.2f} 
     print(world.run("python", "-c", f"HOME, QUERY = {str(world.home)!r}, {QUERY!r}\n{code}").stdout.strip())
 
 
-CHECKS = [check_files, check_program_alone, check_neural, check_client, check_times]
+CHECKS = [check_files, check_program_alone, check_neural, check_client, check_pyterrier, check_notebooks, check_times]
 
 
 def main():
