@@ -149,6 +149,26 @@ def check_pyterrier(world):
     print("pyterrier: " + next(line for line in done.stderr.splitlines() if line.startswith("Ran ")))
 
 
+def check_ir_datasets(world):
+    """Runs the tests of the collections in ir_datasets; those of published collections need LODESEEK_DATA."""
+    world.requirements("python")
+    world.pip("--no-index", "--no-deps", world.wheel("ir_datasets_lodeseek"))
+    variables = {"TESTDATA": str(ROOT / "testdata"), "PYTHONDONTWRITEBYTECODE": "1"}
+    if "LODESEEK_DATA" in os.environ:
+        variables["LODESEEK_DATA"] = os.path.abspath(os.environ["LODESEEK_DATA"])
+    done = world.run("python", "-m", "unittest", "test_ir_datasets_lodeseek", cwd=ROOT / "python/ir-datasets-lodeseek/tests", variables=variables)
+    print("ir_datasets: " + "; ".join(line for line in done.stderr.splitlines() if line.startswith(("Ran ", "OK"))))
+
+
+def check_experiment(world):
+    """Runs an experiment of PyTerrier over real datasets, if LODESEEK_DATA names their folder."""
+    data = pathlib.Path(os.environ.get("LODESEEK_DATA", "/nonexistent")).absolute() / "lod"
+    if not data.exists():
+        raise Skipped("LODESEEK_DATA does not name a folder with the collection lod")
+    world.requirements("python")
+    print(world.run("python", "-W", "ignore", ROOT / "tests/interop/experiment.py", data, world.folder / "experiment").stdout.strip())
+
+
 def check_notebooks(world):
     """Runs the notebooks."""
     world.requirements("python")
@@ -190,7 +210,7 @@ print(f"search by the client: hits {median(lambda: collection.hits(QUERY)):.2f} 
     print(world.run("python", "-c", f"HOME, QUERY = {str(world.home)!r}, {QUERY!r}\n{code}").stdout.strip())
 
 
-CHECKS = [check_files, check_program_alone, check_neural, check_client, check_pyterrier, check_notebooks, check_times]
+CHECKS = [check_files, check_program_alone, check_neural, check_client, check_pyterrier, check_ir_datasets, check_experiment, check_notebooks, check_times]
 
 
 def main():
