@@ -166,7 +166,9 @@ def check_experiment(world):
     if not data.exists():
         raise Skipped("LODESEEK_DATA does not name a folder with the collection lod")
     world.requirements("python")
-    print(world.run("python", "-W", "ignore", ROOT / "tests/interop/experiment.py", data, world.folder / "experiment").stdout.strip())
+    output = world.run("python", "-W", "ignore", ROOT / "tests/interop/experiment.py", data, world.folder / "experiment").stdout
+    # PISA logs to stdout.
+    print("\n".join(output.splitlines()[-7:]))
 
 
 def check_notebooks(world):

@@ -7,7 +7,7 @@ import pathlib
 import tempfile
 import threading
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 from urllib.parse import quote
 
 from ._errors import IncompleteLoad, LodeseekError, require
@@ -17,6 +17,10 @@ from ._program import PathLike, run_program
 from ._results import Hit, Hits, SvgDrawing, snippet_graph
 from ._server import PrivateServer
 from ._sparql import table
+
+if TYPE_CHECKING:
+    import pandas
+    import rdflib
 
 PAGE = 100
 TRUNCATED = "Lodeseek-Truncated"
@@ -143,7 +147,7 @@ class Lodeseek:
             if len(found) >= k or len(response["hits"]) < size:
                 return Hits(query, found, response["total"], _suggestion(response))
 
-    def search(self, query: str, k: int = 10, *, model: Optional[str] = None, filters: Optional[Filters] = None):
+    def search(self, query: str, k: int = 10, *, model: Optional[str] = None, filters: Optional[Filters] = None) -> "pandas.DataFrame":
         """Searches datasets and returns the ``k`` best as a DataFrame, one row a dataset. Parameters are those of ``hits``.
 
         >>> collection.search("whaling ship logbook", k=1)[["rank", "id", "year"]]
@@ -153,7 +157,7 @@ class Lodeseek:
         require("pandas", "pandas")
         return self.hits(query, k, model=model, filters=filters).to_frame()
 
-    def snippet(self, dataset: str, budget: int = 20, *, query: Optional[str] = None, method: Optional[str] = None):
+    def snippet(self, dataset: str, budget: int = 20, *, query: Optional[str] = None, method: Optional[str] = None) -> "rdflib.Graph":
         """Returns at most ``budget`` triples that represent a dataset as an rdflib Graph, which a notebook displays as a drawing.
 
         With ``query``, the triples should also contain its words.
@@ -182,7 +186,7 @@ class Lodeseek:
             parameters.append(("method", method))
         return f"/dataset/{quote(dataset, safe='')}/snippet", parameters
 
-    def similar(self, dataset: str, k: int = 10):
+    def similar(self, dataset: str, k: int = 10) -> "pandas.DataFrame":
         """Returns the most similar datasets as a DataFrame.
 
         >>> list(collection.similar("street-trees", k=1).columns)
@@ -193,7 +197,7 @@ class Lodeseek:
         rows = [(rank, one["id"], one["title"], one["score"], one["triples"]) for rank, one in enumerate(response["similar"], 1)]
         return pandas.DataFrame(rows, columns=["rank", "id", "title", "score", "triples"])
 
-    def query(self, sparql: str):
+    def query(self, sparql: str) -> Union["pandas.DataFrame", "rdflib.Graph", bool]:
         """Evaluates a SPARQL query: SELECT returns a DataFrame, ASK a bool, CONSTRUCT and DESCRIBE an rdflib Graph.
 
         Numbers and booleans become Python values by their datatype, unbound variables are missing values. A truncated result is an error.
@@ -216,7 +220,7 @@ class Lodeseek:
         series = {name: _series(pandas, [row[place] for row in rows]) for place, name in enumerate(columns)}
         return pandas.DataFrame(series, columns=columns)
 
-    def datasets(self):
+    def datasets(self) -> "pandas.DataFrame":
         """Returns all datasets as a DataFrame: id, title, number of triples, state, time of the last change."""
         pandas = require("pandas", "pandas")
         return pandas.DataFrame(json.loads(self.command("list", "--json")), columns=["id", "title", "triples", "state", "modified"])
@@ -235,7 +239,7 @@ class Lodeseek:
 
     # -- Experiments
 
-    def run(self, topics: Topics, *, depth: int = 100, options: Sequence[str] = ()):
+    def run(self, topics: Topics, *, depth: int = 100, options: Sequence[str] = ()) -> "pandas.DataFrame":
         """Ranks the datasets for topics and returns a run as a DataFrame: ``qid``, ``docno``, ``score``, ``rank`` from 1.
 
         ``topics`` is a file, a mapping of ids to texts, or a DataFrame. ``options`` are those of ``lodeseek run``, for example

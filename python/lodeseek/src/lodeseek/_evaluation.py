@@ -1,15 +1,19 @@
 """Evaluation of runs against relevance judgements."""
 
 import json
+import os
 import pathlib
 import shutil
 import tempfile
 import weakref
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from ._errors import LodeseekError, require
 from ._files import Table, qrels_file, run_file
 from ._program import PathLike, run_program
+
+if TYPE_CHECKING:
+    import pandas
 
 MEASURES = ("nDCG@5", "nDCG@10", "AP@5", "AP@10")
 
@@ -26,14 +30,14 @@ class Evaluation:
         return run_program([*self._arguments, "--format", form, *options], program=self._program).stdout
 
     @property
-    def means(self):
+    def means(self) -> "pandas.DataFrame":
         """Means over the topics as a DataFrame: one row a run, one column a measure."""
         pandas = require("pandas", "pandas")
         rows = {run["run"]: run["means"] for run in self.json["runs"]}
         return pandas.DataFrame.from_dict(rows, orient="index", columns=self.json["measures"])
 
     @property
-    def per_query(self):
+    def per_query(self) -> "pandas.DataFrame":
         """Values of each topic as a DataFrame with the columns ``run``, ``qid``, ``measure`` and ``value``."""
         pandas = require("pandas", "pandas")
         rows = [(run["run"], topic, measure, value) for run in self.json["runs"] for topic, values in run["per_query"].items()
@@ -41,7 +45,7 @@ class Evaluation:
         return pandas.DataFrame(rows, columns=["run", "qid", "measure", "value"])
 
     @property
-    def comparisons(self):
+    def comparisons(self) -> "pandas.DataFrame":
         """Differences to the baseline as a DataFrame. ``corrected_p`` is the probability after correction for several runs."""
         pandas = require("pandas", "pandas")
         columns = ["run", "measure", "difference", "low", "high", "effect_size", "p", "corrected_p"]
@@ -84,7 +88,7 @@ def evaluate(qrels: Table, runs: Union[Mapping[str, Table], Sequence[PathLike], 
     if isinstance(runs, Mapping):
         named = dict(runs)
     else:
-        paths = list(runs) if isinstance(runs, (list, tuple)) else [runs]
+        paths: List[PathLike] = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
         named = {pathlib.Path(path).stem: path for path in paths}
         if len(named) < len(paths):
             raise LodeseekError("two files of runs have the same name; pass a mapping of names to files")

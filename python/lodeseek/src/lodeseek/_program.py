@@ -59,7 +59,7 @@ def run_program(arguments: Sequence[PathLike], *, program: Optional[PathLike] = 
     Exit codes that are not in ``accepted`` raise LodeseekError with the messages of the program. Without ``quiet``, messages are
     printed to stderr while it runs.
     """
-    command: List[str] = [find_program(program), *map(os.fspath, arguments)]
+    command: List[str] = [find_program(program), *(os.fspath(argument) for argument in arguments)]
     errors = subprocess.PIPE if quiet else None
     done = subprocess.run(command, input=stdin, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8", env=program_environment(),
                           stdin=subprocess.DEVNULL if stdin is None else None)

@@ -2,9 +2,13 @@
 
 import html
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterator, List, Optional, Sequence, overload
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, overload
 
 from ._errors import LodeseekError, require
+
+if TYPE_CHECKING:
+    import pandas
+    import rdflib
 
 COLUMNS = ["rank", "id", "title", "score", "year", "triples", "license", "creators", "description", "matched", "closest"]
 
@@ -73,7 +77,7 @@ class Hits(Sequence[Hit]):
         lines = [f"{hit.rank:>3}. {hit.title}  [{hit.id}] {_number(hit.score)}" for hit in self._hits]
         return "\n".join([f"{len(self)} of {self.total} datasets for {self.query!r}", *lines])
 
-    def to_frame(self):
+    def to_frame(self) -> "pandas.DataFrame":
         """Returns the hits as a pandas DataFrame, one row a hit."""
         pandas = require("pandas", "pandas")
         return pandas.DataFrame([hit.row() for hit in self._hits], columns=COLUMNS)
@@ -121,7 +125,7 @@ class SvgDrawing(str):
         return str(self)
 
 
-def snippet_graph(triples: Sequence[Dict[str, Any]], svg: str):
+def snippet_graph(triples: Sequence[Dict[str, Any]], svg: str) -> "rdflib.Graph":
     """Returns an rdflib Graph of the triples that a notebook displays as a drawing."""
     rdflib = require("rdflib", "rdf")
     graph = _snippet_class(rdflib)()
