@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from typing import Dict, List, Optional, Sequence, Union
+from typing import List, Optional, Sequence, Union
 
 from ._errors import LodeseekError
 
@@ -46,12 +46,6 @@ def _user_scripts() -> Optional[str]:
     return sysconfig.get_path("scripts", scheme) if scheme in sysconfig.get_scheme_names() else None
 
 
-def program_environment() -> Dict[str, str]:
-    """Returns the variables of the program: without colours, and without the variable that only this package reads."""
-    environment = {name: text for name, text in os.environ.items() if name != "LODESEEK_PROGRAM"}
-    return {**environment, "NO_COLOR": "1"}
-
-
 def run_program(arguments: Sequence[PathLike], *, program: Optional[PathLike] = None, stdin: Optional[str] = None,
                 accepted: Sequence[int] = (0,), quiet: bool = True) -> "subprocess.CompletedProcess[str]":
     """Runs the program and returns its output.
@@ -61,7 +55,7 @@ def run_program(arguments: Sequence[PathLike], *, program: Optional[PathLike] = 
     """
     command: List[str] = [find_program(program), *(os.fspath(argument) for argument in arguments)]
     errors = subprocess.PIPE if quiet else None
-    done = subprocess.run(command, input=stdin, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8", env=program_environment(),
+    done = subprocess.run(command, input=stdin, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8", env={**os.environ, "NO_COLOR": "1"},
                           stdin=subprocess.DEVNULL if stdin is None else None)
     if done.returncode not in accepted:
         raise LodeseekError(_reason(done.stderr or "", done.returncode, command))

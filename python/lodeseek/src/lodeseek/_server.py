@@ -12,7 +12,7 @@ import weakref
 from typing import IO, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._errors import LodeseekError
-from ._program import PathLike, find_program, program_environment
+from ._program import PathLike, find_program
 
 START_SECONDS = 120.0
 STOP_SECONDS = 30.0
@@ -56,7 +56,7 @@ class PrivateServer:
                  start_seconds: float = START_SECONDS) -> None:
         command = [find_program(program), "--home", os.fspath(home), "--log-format", "json", "serve", "--bind", "127.0.0.1:0", *options]
         self._process = subprocess.Popen(["sh", "-c", WATCHED, "sh", *command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                                         stderr=subprocess.PIPE, encoding="utf-8", errors="replace", env=program_environment(), start_new_session=True)
+                                         stderr=subprocess.PIPE, encoding="utf-8", errors="replace", start_new_session=True)
         self._log = _Log()
         # The thread has no reference to this object, which can therefore be collected.
         self._reader = threading.Thread(target=self._log.read, args=(self._process.stderr,), name="lodeseek-log", daemon=True)
