@@ -14,7 +14,7 @@ RELEASE := target/release/lodeseek
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
         documentation clients agents federation portal pages export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
-        bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
+        wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -63,6 +63,12 @@ package: release ## write the archive and the Debian package of a release build 
 
 packages-test: build ## pack the debug build and test archive, Debian package, unit and reverse proxies; needs root and Debian
 	@tests/packages/run.sh $(PROGRAM)
+
+wheel: ## write the Python wheels of a release build to dist/
+	@$(COMMIT) tools/wheel.sh release dist
+
+wheel-test: ## build the Python wheels of a debug build and use them in an empty virtual environment
+	@tools/wheel.sh dev target/wheels && python3 tests/interop/wheel.py target/wheels
 
 model: ## write all-MiniLM-L6-v2, the base model for training, as ONNX (fp32, int8) into the cache folder
 	@python3 tools/model.py

@@ -13,7 +13,7 @@ use lodeseek_engine::{RerankOptions, Reranker, WeightedFusion};
 use lodeseek_index::sparse::ModelKind;
 #[cfg(feature = "lab")]
 use lodeseek_rerank::encoder::open;
-use lodeseek_rerank::encoder::{Device, find_library};
+use lodeseek_rerank::encoder::{Device, find_library, library_in};
 use lodeseek_rerank::{Combination, Encoder, Granularity, Method, Normalization};
 use serde_json::{Value, json};
 use std::env;
@@ -108,10 +108,12 @@ impl EncoderArguments {
     }
 }
 
-/// Finds ONNX Runtime: the one installed with the program, else the one that `make setup` downloaded.
+/// Finds ONNX Runtime: the one installed with the program, else the one of its Python environment, else the one that `make setup`
+/// downloaded.
 fn installed_library() -> Option<PathBuf> {
-    let mut folders = installation::library_folders().into_iter().chain(cache_folder());
-    folders.find_map(|folder| find_library(&folder))
+    let with_program = installation::library_folders().iter().find_map(|folder| find_library(folder));
+    let of_python = || installation::python_library_folders().iter().find_map(|folder| library_in(folder));
+    with_program.or_else(of_python).or_else(|| find_library(&cache_folder()?))
 }
 
 /// Returns the folder into which `make setup` downloads libraries and models.

@@ -1,4 +1,4 @@
-//! Files installed with the program: models and ONNX Runtime.
+//! Files installed with the program: models and ONNX Runtime. The program is in an archive, a system, or a Python environment.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,12 @@ pub(crate) fn model_folders() -> Vec<PathBuf> {
 /// Returns the folders in which ONNX Runtime is searched, each with folders such as `onnxruntime-1.31.1`.
 pub(crate) fn library_folders() -> Vec<PathBuf> {
     program().map(|program| libraries_beside(&program)).unwrap_or_default()
+}
+
+/// Returns the folders of the Python package `onnxruntime` in the environment in which the program is installed, newest Python
+/// first. They contain the library itself.
+pub(crate) fn python_library_folders() -> Vec<PathBuf> {
+    program().map(|program| python_libraries_beside(&program)).unwrap_or_default()
 }
 
 /// Returns the path of the running program, without symbolic links.
@@ -29,6 +35,29 @@ fn models_beside(program: &Path) -> Vec<PathBuf> {
 
 fn libraries_beside(program: &Path) -> Vec<PathBuf> {
     beside(program, "lib", "lib/lodeseek")
+}
+
+/// Returns the folders of libraries of the packages `onnxruntime` for a program in `bin` of a Python environment.
+fn python_libraries_beside(program: &Path) -> Vec<PathBuf> {
+    let Some(prefix) = program.parent().and_then(Path::parent) else { return Vec::new() };
+    let mut pythons = Vec::new();
+    for libraries in ["lib", "lib64"] {
+        let Ok(folders) = prefix.join(libraries).read_dir() else { continue };
+        for folder in folders.filter_map(Result::ok) {
+            if let Some(minor) = folder.file_name().to_str().and_then(python_minor_version) {
+                pythons.push((minor, folder.path()));
+            }
+        }
+    }
+    pythons.sort_by(|one, other| other.cmp(one));
+    let packages = ["site-packages", "dist-packages"];
+    let capi = |(_, python): (u32, PathBuf)| packages.map(|packages| python.join(packages).join("onnxruntime/capi"));
+    pythons.into_iter().flat_map(capi).filter(|folder| folder.is_dir()).collect()
+}
+
+/// Parses the minor version in the name of a folder such as `python3.13`.
+fn python_minor_version(folder: &str) -> Option<u32> {
+    folder.strip_prefix("python3.")?.parse().ok()
 }
 
 /// Returns a folder beside a program of an unpacked archive, and one below the prefix of an installed program.
@@ -56,5 +85,18 @@ mod tests {
         let installed = libraries_beside(Path::new("/usr/bin/lodeseek"));
         assert_eq!(installed, [Path::new("/usr/bin/lib"), Path::new("/usr/lib/lodeseek")]);
         assert_eq!(libraries_beside(Path::new("/opt/lodeseek/lodeseek"))[0], Path::new("/opt/lodeseek/lib"));
+    }
+
+    #[test]
+    fn libraries_are_searched_in_the_python_environment_of_the_program() {
+        let environment = tempfile::tempdir().expect("a folder");
+        let program = environment.path().join("bin/lodeseek");
+        assert!(python_libraries_beside(&program).is_empty());
+        let old = environment.path().join("lib/python3.9/site-packages/onnxruntime/capi");
+        let new = environment.path().join("lib/python3.13/dist-packages/onnxruntime/capi");
+        std::fs::create_dir_all(&old).expect("a folder");
+        std::fs::create_dir_all(&new).expect("a folder");
+        std::fs::create_dir_all(environment.path().join("lib/python3.11/site-packages")).expect("a folder");
+        assert_eq!(python_libraries_beside(&program), [new, old]);
     }
 }

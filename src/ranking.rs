@@ -173,9 +173,14 @@ impl Execution {
         let found = folders.iter().map(|folder| folder.join(model)).find(|folder| folder.is_dir());
         found.with_context(|| {
             let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+            let install = if model == SHIPPED_MODEL {
+                ", or install it in the Python environment of the program (pip install lodeseek-model-minilm)"
+            } else {
+                ""
+            };
             format!(
                 "the model {model} was not found in {}; set `models` in lodeseek.toml, or LODESEEK_MODELS, to the folder \
-                 that contains it",
+                 that contains it{install}",
                 folders.join(", ")
             )
         })

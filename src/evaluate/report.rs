@@ -1,4 +1,4 @@
-//! Output of an evaluation as a text table, Markdown, CSV and JSON.
+//! Output of an evaluation as a text table, Markdown, LaTeX, CSV and JSON.
 
 use super::super::terminal::safe;
 use lodeseek_eval::{Average, Comparison, Metric, SignificanceTest, TopicValues};
@@ -10,6 +10,7 @@ use std::io::{self, Write};
 pub(super) enum Format {
     Table,
     Markdown,
+    Latex,
     Csv,
     Json,
 }
@@ -46,6 +47,7 @@ impl Report<'_> {
         match format {
             Format::Table => self.table(out)?,
             Format::Markdown => self.markdown(out)?,
+            Format::Latex => self.latex(out)?,
             Format::Csv => self.csv(out)?,
             Format::Json => self.json(out)?,
         }
@@ -99,6 +101,21 @@ impl Report<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Writes a table for LaTeX's package booktabs, with significance marks. The legend is a comment, for use in the caption.
+    fn latex(&self, out: &mut dyn Write) -> io::Result<()> {
+        let header: Vec<String> = self.metrics.iter().map(|metric| latex_text(&metric.to_string())).collect();
+        writeln!(out, "\\begin{{tabular}}{{l{}}}\n\\toprule", "r".repeat(header.len()))?;
+        writeln!(out, "run & {} \\\\\n\\midrule", header.join(" & "))?;
+        for (name, cells) in self.lines() {
+            let indent = if name.starts_with(' ') { "\\quad " } else { "" };
+            let cells: Vec<String> =
+                cells.iter().map(|(value, mark)| format!("{value:.4}{}", latex_mark(mark))).collect();
+            writeln!(out, "{indent}{} & {} \\\\", latex_text(name.trim_start()), cells.join(" & "))?;
+        }
+        writeln!(out, "\\bottomrule\n\\end{{tabular}}\n% {}.", capital(&self.averaged()))?;
+        self.legend().map_or(Ok(()), |legend| writeln!(out, "% {legend}"))
     }
 
     /// Writes one line for each run and measure (topic `all`), and with `topic_rows` one for each topic.
@@ -218,6 +235,30 @@ fn mark(comparison: &Comparison) -> &'static str {
     }
 }
 
+/// Returns a significance mark as a superscript.
+fn latex_mark(mark: &str) -> &'static str {
+    match mark {
+        "†" => "$^{\\dagger}$",
+        "‡" => "$^{\\ddagger}$",
+        _ => "",
+    }
+}
+
+/// Escapes the special characters of LaTeX.
+fn latex_text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' => escaped.push_str("\\textbackslash{}"),
+            '~' => escaped.push_str("\\textasciitilde{}"),
+            '^' => escaped.push_str("\\textasciicircum{}"),
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => escaped.extend(['\\', character]),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
 fn probability(p: f64) -> String {
     if p < 0.0001 { "< .0001".to_owned() } else { format!("{p:.4}") }
 }
@@ -288,5 +329,16 @@ impl From<Comparison> for JsonComparison {
     fn from(comparison: Comparison) -> Self {
         let Comparison { topics, difference, p, corrected_p, effect_size, interval } = comparison;
         Self { topics, difference, interval, effect_size, p, corrected_p }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_characters_of_latex_are_escaped() {
+        assert_eq!(latex_text("bm25_a & 5 % {x}"), r"bm25\_a \& 5 \% \{x\}");
+        assert_eq!(latex_text(r"a\b^~#$"), r"a\textbackslash{}b\textasciicircum{}\textasciitilde{}\#\$");
     }
 }

@@ -144,6 +144,18 @@ fn differences_are_marked_and_told_in_full() {
     |---|---|---:|---:|---:|---:|---:|
     | bad | RR | -0.5417 | -0.6334 … -0.4500 | -3.75 | < .0001 | < .0001 |
     "#);
+    assert_snapshot!(files.out(&[&two[..], &["latex"]].concat()), @r"
+    \begin{tabular}{lr}
+    \toprule
+    run & RR \\
+    \midrule
+    good & 1.0000 \\
+    bad & 0.4583$^{\ddagger}$ \\
+    \bottomrule
+    \end{tabular}
+    % 12 topics.
+    % † p < .05, ‡ p < .01: differs from good; paired t-test, by topic, corrected over the other run (Holm)
+    ");
     let csv = files.out(&[&two[..], &["csv"]].concat());
     let [header, good, bad] = csv.lines().collect::<Vec<_>>()[..] else { panic!("{csv}") };
     assert_eq!(header, "run,measure,topic,value,difference,interval_low,interval_high,effect_size,p,corrected_p");

@@ -26,7 +26,7 @@ mod runtime;
 mod vectors;
 
 pub use error::ModelError;
-pub use options::{Device, EncoderOptions, ParseDeviceError, configured_min_similarity, find_library};
+pub use options::{Device, EncoderOptions, ParseDeviceError, configured_min_similarity, find_library, library_in};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

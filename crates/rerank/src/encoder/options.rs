@@ -81,7 +81,13 @@ pub fn find_library(cache: &Path) -> Option<PathBuf> {
     let folders = cache.read_dir().ok()?.filter_map(Result::ok);
     let versions = folders.filter_map(|folder| Some((version(folder.file_name().to_str()?)?, folder.path())));
     let (_, newest) = versions.max()?;
-    newest.read_dir().ok()?.filter_map(Result::ok).map(|file| file.path()).find(|path| is_library(path))
+    library_in(&newest)
+}
+
+/// Finds ONNX Runtime's library in a folder, such as `onnxruntime/capi` of a Python environment.
+#[must_use]
+pub fn library_in(folder: &Path) -> Option<PathBuf> {
+    folder.read_dir().ok()?.filter_map(Result::ok).map(|file| file.path()).find(|path| is_library(path))
 }
 
 /// Parses the version in a folder name such as `onnxruntime-1.31.1`.
