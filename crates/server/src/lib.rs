@@ -12,7 +12,7 @@
 //! | `sparql` | SPARQL protocol, service description, VoID, graph store | `SparqlState` |
 //! | `pages` | search page and static files; rendering for the other modules | |
 //! | `portal` | CKAN, DCAT-AP catalogue, feeds, sitemaps, Croissant, citations | `PortalState` |
-//! | `connections`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `workers`, `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `locale`, `entities`, `example_queries` | shared code | |
+//! | `connections`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `workers`, `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
 //!
 //! # Routes
 //!
@@ -55,6 +55,7 @@
 mod access_log;
 mod admin;
 mod api;
+mod branding;
 mod cache;
 mod connections;
 mod documentation;
@@ -85,7 +86,9 @@ pub use admin::{
     Background, ChangeWorker, HarvestSchedule, Live, Operators, ScheduledSource, Scope, Token, TokenError, Tokens,
     store_outcome,
 };
+pub use branding::{Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme};
 pub use connections::ConnectionLimits;
+pub use locale::TextError;
 pub use portal::Portal;
 pub use proxies::Proxies;
 pub use public_url::{InvalidPublicUrl, PublicUrl};
@@ -111,7 +114,7 @@ use tower_http::trace::TraceLayer;
 /// Maximum size of a request body in bytes. Routes may set another.
 const MAX_BODY_BYTES: usize = 1 << 20;
 /// Content security policy: no resources of other origins, and no inline scripts. The pages work without their script.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// Returns the application with all routes.
 pub fn app(state: AppState) -> Router {

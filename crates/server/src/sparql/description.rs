@@ -5,6 +5,7 @@
 //! cached for the lifetime of the server.
 
 use super::page::EXAMPLES;
+use crate::locale::{Locale, Texts};
 use crate::AppState;
 use crate::documentation::{NotAcceptable, Text};
 use crate::error::ApiError;
@@ -133,7 +134,8 @@ async fn service_description(
 
 /// Returns the examples of the endpoint's page. Those of a dataset are linked from its VoID description.
 fn general_examples() -> Vec<Example> {
-    let example = |(title, query): &(&str, &str)| Example { title: (*title).to_owned(), query: (*query).to_owned() };
+    let english = Texts::new(Locale::English, Arc::default());
+    let example = |(title, query): &(&str, &str)| Example { title: english.text(title), query: (*query).to_owned() };
     EXAMPLES.iter().map(example).collect()
 }
 
