@@ -52,7 +52,7 @@ if (form && matchMedia("(min-width: 52rem)").matches) {
   report.className = "error";
   report.setAttribute("role", "alert");
   report.hidden = true;
-  place.after(report);
+  place.before(report);
   let wrong;
   const explain = async (editor, response) => {
     report.hidden = true;

@@ -3,8 +3,8 @@
 use super::http::Site;
 use super::support::{Home, limits, testdata};
 use axum::http::{Method, StatusCode};
-use lodeseek_server::{AppState, Branding, Color, Theme};
 use lodeseek_engine::{BrowseRequest, DuplicateMode, Filter, ResultOrder, SearchRequest};
+use lodeseek_server::{AppState, Branding, Color, Theme};
 
 /// The ids of the hits on a page, in order.
 fn ids(page: &str) -> Vec<String> {

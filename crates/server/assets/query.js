@@ -22,6 +22,8 @@ class Completion {
     frame.append(text, this.list);
     text.setAttribute("aria-autocomplete", "list");
     text.setAttribute("autocomplete", "off");
+    // Lines are not wrapped, so that the place of the cursor follows from its line.
+    text.wrap = "off";
     text.addEventListener("input", () => this.wait());
     text.addEventListener("blur", () => this.close());
     text.addEventListener("keydown", (event) => this.press(event));
@@ -69,7 +71,17 @@ class Completion {
     }));
     this.list.hidden = this.found.length === 0;
     this.text.removeAttribute("aria-activedescendant");
-    if (this.isOpen) this.text.setAttribute("aria-controls", this.list.id);
+    if (!this.isOpen) return;
+    this.text.setAttribute("aria-controls", this.list.id);
+    this.list.style.top = `${this.below()}px`;
+  }
+
+  /** Returns the distance of the line below the cursor from the top of the text, in pixels. */
+  below() {
+    const style = getComputedStyle(this.text);
+    const lines = this.text.value.slice(0, this.text.selectionStart).split("\n").length;
+    const top = lines * parseFloat(style.lineHeight) + parseFloat(style.paddingTop) + parseFloat(style.borderTopWidth);
+    return Math.min(Math.max(top - this.text.scrollTop, 0) + 4, this.text.offsetHeight);
   }
 
   close() {

@@ -5,11 +5,11 @@
 //! cached for the lifetime of the server.
 
 use super::page::EXAMPLES;
-use crate::locale::{Locale, Texts};
 use crate::AppState;
 use crate::documentation::{NotAcceptable, Text};
 use crate::error::ApiError;
 use crate::example_queries::{Example, executable};
+use crate::locale::{Locale, Texts};
 use crate::parameters::pairs;
 use crate::public_url::LinkBase;
 use crate::response_formats::{self, Kind};
