@@ -41,6 +41,18 @@ if (form && matchMedia("(min-width: 52rem)").matches) {
   yasgui.getTab().setQuery(form.elements.query.value);
   form.hidden = true;
 
+  // Names for screen readers that YASGUI lacks.
+  const label = () => {
+    const name = (selector, text) => place.querySelectorAll(selector).forEach((one) => {
+      if (!one.hasAttribute("aria-label")) one.setAttribute("aria-label", text);
+    });
+    name(".CodeMirror textarea", form.querySelector("label[for=query]").textContent);
+    name("select.tableSizer", "Page size");
+    for (const title of place.querySelectorAll("th .dt-column-title:empty")) title.textContent = "#";
+  };
+  new MutationObserver(label).observe(place, { childList: true, subtree: true });
+  label();
+
   // Bars and maps are drawn by the server: a link leads to the answer as it shows it.
   const link = document.createElement("a");
   link.textContent = "This answer as chart, map and table without scripts";

@@ -619,13 +619,19 @@ def check_pictures_from_the_editor(world):
 def check_editor(world):
     """The bundled editor completes terms of the collection, explains an error with its place, and is dark in dark mode."""
     wrong = "SELECT * { ?s foaf:name ?n }"
-    # The editor runs the query of a link at once.
     with world.other("--editor", world.editor()) as served:
+        served.bypass = True
         for dark, least, most in ((False, 200, 255), (True, 0, 80)):
             with served.page("/sparql?query=" + urllib.parse.quote("SELECT * { ?s ?p ?o } LIMIT 1"), dark=dark, quiet=False) as page:
                 page.locator(".CodeMirror").wait_for()
                 shade = page.locator(".CodeMirror").evaluate("one => getComputedStyle(one).backgroundColor")
                 assert all(least <= int(part) <= most for part in re.findall(r"\d+", shade)[:3]), shade
+                page.locator(".yasqe_queryButton").click()
+                page.locator(".yasr table").first.wait_for()
+                page.wait_for_timeout(500)  # the table is laid out after it is drawn
+                page.add_script_tag(content=world.rules)
+                report = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+                assert not report["violations"], [(one["id"], one["nodes"][0]["html"][:160]) for one in report["violations"]]
         with served.page("/sparql", quiet=False) as page:
             page.locator(".CodeMirror textarea").focus()
             page.keyboard.press("Control+A")
