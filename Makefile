@@ -91,8 +91,8 @@ federation: build-lab ## test SERVICE in both directions with Comunica, rdflib, 
 portal: build-lab ## test a server with ckanapi, mlcroissant, pySHACL and Chromium
 	@python3 tests/interop/portal.py $(PROGRAM)
 
-pages: build-lab ## test the pages with Playwright, Chromium and axe-core; PICTURES=FOLDER writes screenshots instead
-	@python3 tests/interop/pages.py $(PROGRAM) $(if $(PICTURES),--pictures $(PICTURES))
+pages: build-lab ## test the pages with Playwright, Chromium and axe-core; PICTURES=FOLDER writes screenshots instead; PORTAL_HOME=HOME adds real datasets
+	@python3 tests/interop/pages.py $(PROGRAM) $(if $(PICTURES),--pictures $(PICTURES)) $(if $(PORTAL_HOME),--home $(PORTAL_HOME))
 
 export: build-lab ## test the ONNX export of training against numpy, without torch
 	@$(ENV) python3 tests/interop/export.py $(PROGRAM)

@@ -11,8 +11,8 @@ use anyhow::Context;
 use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_server::{
-    ConnectionLimits, Editor, HarvestSchedule, Operators, Portal, Proxies, PublicUrl, Reload, ServeOptions,
-    SnippetLimits, WorkerOptions, serve, serve_mcp,
+    Branding, ConnectionLimits, Editor, HarvestSchedule, Logo, Operators, Portal, Proxies, PublicUrl, Reload,
+    ServeOptions, SnippetLimits, Theme, WorkerOptions, serve, serve_mcp,
 };
 use lodeseek_sparql::SparqlLimits;
 use lodeseek_store::{Access, Store};
@@ -168,6 +168,7 @@ impl Arguments {
             editor,
             endpoints: self.egress.client(config),
             portal: self.portal(config),
+            branding: branding(config)?,
             operators: operators(token.as_deref())?,
             reload: Some(reload(token)),
             admin: self.admin || settings.server.admin.unwrap_or(false),
@@ -255,6 +256,21 @@ impl Arguments {
         choice.write_record(home)?;
         Ok(reranker)
     }
+}
+
+/// Reads the branding of the pages.
+fn branding(config: &Config) -> anyhow::Result<Branding> {
+    let settings = config.settings.portal.clone();
+    Ok(Branding {
+        imprint: settings.imprint,
+        privacy: settings.privacy,
+        accessibility: settings.accessibility,
+        contact: settings.contact,
+        color: settings.color,
+        dark_color: settings.dark_color,
+        theme: settings.theme.as_deref().map(Theme::read).transpose()?.unwrap_or_default(),
+        logo: settings.logo.as_deref().map(Logo::read).transpose()?,
+    })
 }
 
 /// Creates the index of a home that is filled while it is served.

@@ -3,13 +3,33 @@ import Yasgui from "@zazuko/yasgui";
 import "@zazuko/yasgui/build/yasgui.min.css";
 import "./theme.css";
 
+const { Yasqe } = Yasgui;
+
+/** Prefixes, classes and properties of the collection, read once. */
+let terms;
+const read = async () => {
+  terms ??= fetch("/api/terms").then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)));
+  return terms.catch(() => ({ prefixes: {}, classes: [], properties: [] }));
+};
+
+/** The terms of a list that begin with what is typed, or whose local names do. */
+const beginning = (list) => async (_, token) => {
+  const typed = (token?.autocompletionString || token?.string || "").replace(/^</, "");
+  const found = (await read())[list].map(({ iri }) => iri);
+  return found.filter((iri) => iri.startsWith(typed) || iri.split(/[#/]/).pop().toLowerCase().startsWith(typed.toLowerCase())).slice(0, 100);
+};
+
 const form = document.querySelector("form.query");
 // On narrow screens the editor is wider than the page: the plain form stays.
 if (form && matchMedia("(min-width: 52rem)").matches) {
-  // Completions of prefixes, classes and properties ask servers elsewhere; the page may ask none but its own.
-  Yasgui.Yasqe.defaults.autocompleters = ["variables"];
-  // The editor takes the tab key for itself: whoever has no mouse could neither leave it nor reach what is behind it.
-  Object.assign(Yasgui.Yasqe.defaults.extraKeys, { Tab: false, "Shift-Tab": false });
+  // The editor's own completions query other servers, which the content security policy forbids.
+  Object.assign(Yasqe.Autocompleters.class, { get: beginning("classes") });
+  Object.assign(Yasqe.Autocompleters.property, { get: beginning("properties") });
+  const prefixes = async () => Object.entries((await read()).prefixes).map(([prefix, namespace]) => `${prefix}: <${namespace}>`).sort();
+  Object.assign(Yasqe.Autocompleters.prefixes, { get: prefixes, persistenceId: null });
+  Yasqe.defaults.autocompleters = ["prefixes", "property", "class", "variables"];
+  // The tab key moves the focus, so that the editor can be left by keyboard.
+  Object.assign(Yasqe.defaults.extraKeys, { Tab: false, "Shift-Tab": false });
   const place = document.createElement("div");
   form.before(place);
   const yasgui = new Yasgui(place, {
@@ -21,14 +41,51 @@ if (form && matchMedia("(min-width: 52rem)").matches) {
   yasgui.getTab().setQuery(form.elements.query.value);
   form.hidden = true;
 
+  // Names for screen readers that YASGUI lacks.
+  const label = () => {
+    const name = (selector, text) => place.querySelectorAll(selector).forEach((one) => {
+      if (!one.hasAttribute("aria-label")) one.setAttribute("aria-label", text);
+    });
+    name(".CodeMirror textarea", form.querySelector("label[for=query]").textContent);
+    name("select.tableSizer", "Page size");
+    for (const title of place.querySelectorAll("th .dt-column-title:empty")) title.textContent = "#";
+  };
+  new MutationObserver(label).observe(place, { childList: true, subtree: true });
+  label();
+
   // Bars and maps are drawn by the server: a link leads to the answer as it shows it.
   const link = document.createElement("a");
   link.textContent = "This answer as chart, map and table without scripts";
   const beside = document.createElement("p");
   beside.className = "plain-answer";
   beside.append(link);
+  // Errors of syntax are explained by the server, as without scripts; the editor marks their place.
+  const report = document.createElement("div");
+  report.className = "error";
+  report.setAttribute("role", "alert");
+  report.hidden = true;
+  place.before(report);
+  let wrong;
+  const explain = async (editor, response) => {
+    report.hidden = true;
+    wrong?.clear();
+    if (!(response instanceof Error) || !response.message.startsWith("error at ")) return;
+    const query = editor.getValue();
+    const body = new URLSearchParams({ query, format: "html", lang: document.documentElement.lang });
+    const page = await fetch("/sparql", { method: "POST", headers: { Accept: "text/html" }, body });
+    const failure = new DOMParser().parseFromString(await page.text(), "text/html").querySelector("#failure");
+    if (!failure || editor.getValue() !== query) return;
+    report.replaceChildren(...failure.childNodes);
+    report.hidden = false;
+    const marked = report.querySelector("pre mark");
+    if (!marked) return;
+    const line = Number(report.querySelector("pre .line").textContent) - 1;
+    // A space separates the line number from the line.
+    const ch = marked.previousSibling.textContent.length - 1;
+    wrong = editor.getDoc().markText({ line, ch }, { line, ch: ch + marked.textContent.length }, { className: "wrong-place" });
+  };
   const followed = new WeakSet();
-  /** Has the link lead to the query of the tab in sight, now and whenever it changes. */
+  /** Sets the address of the link to the query of the visible tab, now and whenever it changes. */
   const follow = () => {
     const tab = yasgui.getTab();
     const [editor, answer] = [tab?.getYasqe(), tab?.getYasr()];
@@ -38,6 +95,7 @@ if (form && matchMedia("(min-width: 52rem)").matches) {
     };
     if (!followed.has(editor)) {
       followed.add(editor);
+      editor.on("queryResponse", explain);
       editor.on("change", () => {
         if (yasgui.getTab()?.getYasqe() === editor) lead();
       });
@@ -47,4 +105,8 @@ if (form && matchMedia("(min-width: 52rem)").matches) {
   };
   yasgui.on("tabSelect", follow);
   follow();
+} else if (form) {
+  const script = document.createElement("script");
+  script.src = "/query.js";
+  document.head.append(script);
 }

@@ -7,7 +7,7 @@ use lodeseek_index::AnalysisKind;
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::IriPrefix;
 use lodeseek_rerank::encoder::Device;
-use lodeseek_server::PublicUrl;
+use lodeseek_server::{Color, FooterLink, PublicUrl};
 use serde::{Deserialize, Deserializer, de};
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -47,6 +47,20 @@ pub(crate) struct PortalSettings {
     pub(crate) description: Option<String>,
     pub(crate) publisher: Option<String>,
     pub(crate) publisher_iri: Option<String>,
+    pub(crate) logo: Option<PathBuf>,
+    #[serde(deserialize_with = "light_color")]
+    pub(crate) color: Option<Color>,
+    #[serde(deserialize_with = "dark_color")]
+    pub(crate) dark_color: Option<Color>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) imprint: Option<FooterLink>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) privacy: Option<FooterLink>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) accessibility: Option<FooterLink>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) contact: Option<FooterLink>,
+    pub(crate) theme: Option<PathBuf>,
 }
 
 /// Models that turn texts into vectors.
@@ -132,6 +146,14 @@ fn worker_megabytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     }
     let (least, most) = (WORKER_MEGABYTES.start(), WORKER_MEGABYTES.end());
     Err(de::Error::custom(format!("{megabytes} is not from {least} to {most} megabytes")))
+}
+
+fn light_color<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Color>, D::Error> {
+    Color::for_light_pages(&String::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
+}
+
+fn dark_color<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Color>, D::Error> {
+    Color::for_dark_pages(&String::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
 }
 
 fn text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D) -> Result<Option<T>, D::Error> {

@@ -4,6 +4,7 @@ use super::http::Site;
 use super::support::{Home, limits, testdata};
 use axum::http::{Method, StatusCode};
 use lodeseek_engine::{BrowseRequest, DuplicateMode, Filter, ResultOrder, SearchRequest};
+use lodeseek_server::{AppState, Branding, Color, Theme};
 
 /// The ids of the hits on a page, in order.
 fn ids(page: &str) -> Vec<String> {
@@ -265,4 +266,68 @@ async fn errors_of_queries_are_explained() {
     let form = site.get("/sparql?format=html").await.body;
     let examples = form.matches("<li><a href=\"/sparql?query=").count();
     assert!(examples >= 5, "example queries are links: {form}");
+}
+
+/// Title, colours, footer and theme are those of the configuration; a file outside the theme has no address.
+#[tokio::test]
+async fn pages_have_the_branding_of_the_portal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in [
+        ("style.css", ".own { color: red; }"),
+        ("footer.de.html", "<p class=\"city\">Stadt Northport</p>"),
+        ("messages/de.ftl", "box-search = Los\n"),
+        ("files/imprint.html", "<h1>Imprint</h1>"),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+    let branding = Branding {
+        imprint: Some("/theme/imprint.html".parse().expect("a link")),
+        contact: Some("open-data@northport.example.org".parse().expect("a link")),
+        color: Some(Color::for_light_pages("#1e3a8a").expect("a colour")),
+        theme: Theme::read(folder.path()).expect("a theme"),
+        ..Branding::default()
+    };
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
+    let (searcher, files) = (home.searcher(), tempfile::tempdir().expect("a folder"));
+    let store = lodeseek_store::Store::in_memory(files.path(), home.store.iris().clone()).expect("a store");
+    let state = AppState::new(searcher, store, limits()).with_branding(branding);
+    let site = Site::behind(lodeseek_server::app(state), home.into_folder());
+
+    let german = site.get("/?lang=de").await.body;
+    for part in [
+        "<a href=\"/theme/imprint.html?lang=de\">Impressum</a>",
+        "href=\"mailto:open-data@northport.example.org\"",
+        "<p class=\"city\">Stadt Northport</p>",
+        "<button type=\"submit\">Los</button>",
+    ] {
+        assert!(german.contains(part), "{part}\n{german}");
+    }
+    let english = site.get("/").await.body;
+    assert!(english.contains("Imprint</a>") && !english.contains("Stadt Northport"), "{english}");
+    assert!(!english.contains("/logo") && !english.contains("Privacy"), "no logo and no privacy policy are configured");
+    let style = site.get("/style.css").await.body;
+    assert!(style.contains("--accent: #1e3a8a") && style.ends_with(".own { color: red; }"));
+    let file = site.get("/theme/imprint.html").await;
+    assert_eq!((file.status.as_u16(), file.media_type(), file.body.as_str()), (200, "text/html", "<h1>Imprint</h1>"));
+    for missing in ["/theme/style.css", "/theme/..%2Fstyle.css", "/logo"] {
+        assert_eq!(site.get(missing).await.status, StatusCode::NOT_FOUND, "{missing}");
+    }
+}
+
+/// Terms for the completion of queries: those of most datasets first.
+#[tokio::test]
+async fn terms_of_the_collection_complete_queries() {
+    let site = Site::testdata();
+    let terms: serde_json::Value = serde_json::from_str(&site.get("/api/terms").await.body).expect("JSON");
+    assert_eq!(terms["prefixes"]["foaf"], "http://xmlns.com/foaf/0.1/");
+    for list in ["classes", "properties"] {
+        let counts: Vec<u64> =
+            terms[list].as_array().expect("a list").iter().filter_map(|one| one["datasets"].as_u64()).collect();
+        assert!(counts.len() > 5 && counts[0] > 1 && counts.is_sorted_by(|one, other| one >= other), "{counts:?}");
+    }
+    assert!(terms["properties"].to_string().contains("http://xmlns.com/foaf/0.1/name"));
+    let page = site.get("/sparql?format=html").await.body;
+    assert!(page.contains("src=\"/query.js\"") && page.contains("data-completions=\"Prefixes, classes"), "{page}");
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Tests of the pages in Chromium by Playwright, with and without scripts, and of axe-core's accessibility rules.
 
-usage: pages.py PROGRAM [--pictures FOLDER]
+usage: pages.py PROGRAM [--pictures FOLDER] [--home HOME] [CHECK ...]
 
 Playwright is installed from PyPI and axe-core from npm into the cache folder; without them the checks are skipped with a message.
-`--pictures` writes screenshots of some views in two widths, the narrow one in dark mode. The last line counts passed, failed and
+`--pictures` writes screenshots of some views in two widths, the narrow one in dark mode. `--home` names an indexed home with real
+datasets: the pages of the twenty most troublesome ones are checked, too, and the time of searches is printed. The last line counts passed, failed and
 skipped checks.
 """
 
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 
 import clients
@@ -288,6 +290,57 @@ def check_narrow_screens(world):
                 assert over <= 0, f"{name} is {over} pixels too wide at {size['width']}"
 
 
+# Properties of descriptions that break layouts; three datasets are chosen by each.
+TROUBLE = {
+    "longest word": lambda row: max(map(len, json.dumps(row, ensure_ascii=False).split())),
+    "longest word of the title": lambda row: max(map(len, (row["title"] or "-").split())),
+    "id": lambda row: len(row["name"]),
+    "files": lambda row: len(row.get("resources", [])),
+    "keywords": lambda row: len(row.get("tags", [])),
+    "description": lambda row: len(row.get("notes") or ""),
+    "other scripts": lambda row: sum(ord(letter) > 127 for letter in json.dumps(row, ensure_ascii=False)),
+}
+# Searches of collections of linked data.
+SEARCHES = ["water quality", "species", "air quality in Spain", "music artists", "geographic data", "protein drug targets", "population",
+            "library books", "energy consumption", "museum objects", "agriculture thesaurus", "transport stops", "gene ontology", "schools"]
+
+
+def check_real_datasets(world):
+    """No page of twenty troublesome datasets is wider than 320 pixels; ten hits fit into three phone screens. Prints times."""
+    home = option("--home")
+    if not home:
+        raise peers.Missing("--home names no home with real datasets")
+    with clients.Server(world.program, home) as server:
+        served = World(world.browser, server.address, world.rules, world.program, home)
+        rows = json.loads(clients.fetch(f"{server.address}/api/3/action/package_search?rows=1000"))["result"]["results"]
+        names = [row["name"] for trouble in TROUBLE.values() for row in sorted(rows, key=trouble, reverse=True)[:3]]
+        wide = []
+        for name in list(dict.fromkeys(names))[:20]:
+            for part in ("", "/quality", "/similar?format=html", "/snippet"):
+                path = f"/dataset/{urllib.parse.quote(name, safe='')}{part}"
+                with served.page(path, size=SMALLEST, quiet=False) as page:
+                    page.eval_on_selector_all("details", "all => all.forEach(one => one.open = true)")
+                    over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                    wide += [f"{path} is {over} pixels too wide"] if over > 0 else []
+        assert not wide, "\n".join(wide)
+        times, ends = [], []
+        for turn in range(6):
+            for words in SEARCHES:
+                start = time.perf_counter()
+                clients.fetch(f"{server.address}/?q={urllib.parse.quote(words)}")
+                # The first turn fills the caches.
+                times += [1000 * (time.perf_counter() - start)] if turn else []
+        for words in SEARCHES:
+            with served.page(f"/?q={urllib.parse.quote(words)}", size=NARROW) as page:
+                hits = page.locator("ol.hits > li")
+                if hits.count() == 10:
+                    ends.append(hits.last.evaluate("one => one.getBoundingClientRect().bottom + scrollY"))
+        times.sort()
+        print(f"pages: {len(times)} searches in {len(rows)} datasets: median {times[len(times) // 2]:.0f} ms, p95 {times[int(.95 * len(times))]:.0f} ms; "
+              f"ten hits end at {max(ends):.0f} pixels")
+        assert max(ends) <= 3 * NARROW["height"], ends
+
+
 def check_weight_and_time(world):
     """The first page of results transfers at most 60 kB; prints the browser's paint times."""
     with world.page("/?q=&page=0") as page:
@@ -397,6 +450,143 @@ def check_operator(world):
         assert page.locator("details.operation[open] table").count() > 0
 
 
+# Files of a theme by name, and settings that use them.
+THEME = {
+    "style.css": ".own { border-left: 4px solid var(--accent); padding-left: .6rem; }",
+    "footer.html": "<p>City of Northport</p>",
+    "footer.de.html": "<p>Stadt Northport</p>",
+    "start.html": "<p>Open data since 2014.</p>",
+    "messages/en.ftl": "box-search = Find\n",
+    "files/imprint.html": "<!doctype html><html lang=en><title>Imprint</title><h1>Imprint</h1>",
+}
+BRANDING = """[portal]
+title = "Open data of Northport"
+logo = "logo.svg"
+color = "#1e3a8a"
+dark-color = "#93c5fd"
+imprint = "/theme/imprint.html"
+accessibility = "https://northport.example.org/accessibility"
+contact = "open-data@northport.example.org"
+theme = "theme"
+"""
+LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 80 40"><rect width="80" height="40" rx="8" fill="#1e3a8a"/></svg>'
+
+
+def check_branding(world):
+    """Title, logo, colours, footer and theme come from the configuration, in the visitor's language."""
+    home = pathlib.Path(world.home)
+    settings = (home / "lodeseek.toml").read_text()
+    for name, text in {**{f"theme/{name}": text for name, text in THEME.items()}, "logo.svg": LOGO, "lodeseek.toml": settings + BRANDING}.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    try:
+        with world.other() as served:
+            for size, dark, color in ((WIDE, False, "rgb(30, 58, 138)"), (NARROW, True, "rgb(147, 197, 253)")):
+                with served.page("/", size=size, dark=dark) as page:
+                    assert page.locator("header .name").inner_text().strip() == "Open data of Northport"
+                    assert page.locator("header .logo").evaluate("one => one.naturalWidth") > 0, "no logo"
+                    assert page.locator("header .name").evaluate("one => getComputedStyle(one).color") == color
+                    assert page.locator(".welcome .own").inner_text() == "Open data since 2014."
+                    assert page.locator(".welcome .own").evaluate("one => getComputedStyle(one).borderLeftWidth") == "4px", "no style"
+                    assert page.get_by_role("button", name="Find").is_visible()
+                    links = page.locator("footer").get_by_role("link")
+                    assert links.filter(has_text="Contact").get_attribute("href") == "mailto:open-data@northport.example.org"
+                    assert links.filter(has_text="Privacy").count() == 0, "a link without an address"
+                    links.filter(has_text="Imprint").click()
+                    page.wait_for_url("**/theme/imprint.html")
+                    assert page.locator("h1").inner_text() == "Imprint"
+            with served.page("/?lang=de", scripts=False) as page:
+                assert page.locator("footer .own").inner_text() == "Stadt Northport"
+                assert page.locator("footer").get_by_role("link", name="Barrierefreiheit").count() == 1
+    finally:
+        (home / "lodeseek.toml").write_text(settings)
+
+
+def check_completion(world):
+    """Prefixes, classes and properties of the collection are completed in the plain form; a place of an error is selected."""
+    for size in (WIDE, NARROW):
+        with world.page("/sparql", size=size) as page:
+            text = page.locator("textarea#query")
+            text.fill("")
+            text.press_sequentially("SELECT * { ?s foaf:na", delay=10)
+            page.get_by_role("option").first.wait_for()
+            assert page.get_by_role("option").first.inner_text().startswith("foaf:name"), page.get_by_role("option").first.inner_text()
+            text.press("ArrowDown")
+            assert text.get_attribute("aria-activedescendant") == page.locator("[role=option][aria-selected=true]").get_attribute("id")
+            text.press("Enter")
+            value = text.input_value()
+            assert value == "PREFIX foaf: <http://xmlns.com/foaf/0.1/>\nSELECT * { ?s foaf:name", value
+            text.press_sequentially(" ?n . ?s a Pers", delay=10)
+            page.get_by_role("option").filter(has_text="Person").first.wait_for()
+            text.press("Escape")
+            assert page.get_by_role("option").count() == 0 or not page.get_by_role("listbox").is_visible()
+            text.press_sequentially(" \"Pers", delay=10)
+            page.wait_for_timeout(300)
+            assert not page.get_by_role("listbox").is_visible(), "completed within a string"
+    with world.page(VIEWS["no-query"], quiet=False) as page:
+        chosen = page.evaluate("(() => { const text = document.activeElement; return text.value.slice(text.selectionStart, text.selectionEnd) })()")
+        assert chosen == "foaf:", chosen
+
+
+# Maximum number of clicks for each of the five tasks, from the start page. Typing a query and Enter count as one.
+CLICKS = {"find": 2, "turtle": 3, "class and entity": 3, "query": 3, "cite": 4}
+
+
+class Visitor:
+    """A visitor on the start page whose clicks are counted."""
+
+    def __init__(self, page):
+        self.page, self.clicks = page, 0
+
+    def search(self, words):
+        self.page.locator("input[name=q]").fill(words)
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_url("**/?q=*")
+        self.clicks += 1
+        return self
+
+    def click(self, target):
+        target.click()
+        self.page.wait_for_load_state()
+        self.clicks += 1
+        return self
+
+
+def check_five_tasks(world):
+    """Five tasks of a new visitor from the start page: find, download Turtle, see classes and an entity, query, cite."""
+    for size in (WIDE, NARROW):
+        clicks = {}
+        with world.page(size=size) as page:
+            visitor = Visitor(page).search("air quality measurements")
+            assert "air" in page.locator("ol.hits h2").first.inner_text().lower()
+            clicks["find"] = visitor.click(page.locator("ol.hits h2 a").first).clicks
+        with world.page(size=size) as page:
+            visitor = Visitor(page).search("street trees").click(page.locator("ol.hits h2 a").first)
+            with page.expect_download() as saved:
+                visitor.click(page.locator("p.buttons a.button:visible").filter(has_text="Turtle").first)
+            assert saved.value.path().stat().st_size > 0
+            clicks["turtle"] = visitor.clicks
+        with world.page(size=size) as page:
+            visitor = Visitor(page).search("nitrogen reduction plan").click(page.locator("ol.hits h2 a").first)
+            assert page.locator(".profile .bars th").first.inner_text(), "no classes"
+            visitor.click(page.locator(".examples-of a").first)
+            assert page.locator("table.properties tr").count() > 0
+            clicks["class and entity"] = visitor.clicks
+        with world.page(size=size) as page:
+            visitor = Visitor(page).search("nitrogen reduction plan").click(page.locator("ol.hits h2 a").first)
+            visitor.click(page.get_by_role("button", name="Run"))
+            page.wait_for_url("**/sparql")
+            assert page.locator("table.answer tbody tr").count() > 0
+            clicks["query"] = visitor.clicks
+        with world.page(size=size) as page:
+            visitor = Visitor(page).search("nitrogen reduction plan").click(page.locator("ol.hits h2 a").first)
+            visitor.click(page.locator(".toc a[href='#download']")).click(page.locator(".cite summary"))
+            assert "@" in page.locator(".cite pre").inner_text()
+            clicks["cite"] = visitor.clicks
+        print(f"pages: clicks at {size['width']} px: {clicks}")
+        assert all(clicks[task] <= most for task, most in CLICKS.items()), clicks
+
+
 # Inline styles of YASGUI: forbidden by the content security policy and not needed.
 STYLES = "Applying inline style violates"
 
@@ -424,6 +614,40 @@ def check_pictures_from_the_editor(world):
         page.wait_for_url("**/sparql?format=html&query=*")
         assert page.locator("details.picture meter").count() == 2, "no bars"
         assert page.locator("table.answer tbody tr").count() == 2, "no table"
+
+
+def check_editor(world):
+    """The bundled editor completes terms of the collection, explains an error with its place, and is dark in dark mode."""
+    wrong = "SELECT * { ?s foaf:name ?n }"
+    with world.other("--editor", world.editor()) as served:
+        served.bypass = True
+        for dark, least, most in ((False, 200, 255), (True, 0, 80)):
+            with served.page("/sparql?query=" + urllib.parse.quote("SELECT * { ?s ?p ?o } LIMIT 1"), dark=dark, quiet=False) as page:
+                page.locator(".CodeMirror").wait_for()
+                shade = page.locator(".CodeMirror").evaluate("one => getComputedStyle(one).backgroundColor")
+                assert all(least <= int(part) <= most for part in re.findall(r"\d+", shade)[:3]), shade
+                page.locator(".yasqe_queryButton").click()
+                page.locator(".yasr table").first.wait_for()
+                page.wait_for_timeout(500)  # the table is laid out after it is drawn
+                page.add_script_tag(content=world.rules)
+                report = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+                assert not report["violations"], [(one["id"], one["nodes"][0]["html"][:160]) for one in report["violations"]]
+        with served.page("/sparql", quiet=False) as page:
+            page.locator(".CodeMirror textarea").focus()
+            page.keyboard.press("Control+A")
+            page.keyboard.insert_text("PREFIX foaf: <http://xmlns.com/foaf/0.1/> SELECT * { ?s foaf:na")
+            page.keyboard.press("Control+Space")
+            page.locator(".CodeMirror-hint").filter(has_text="foaf/0.1/name").or_(page.locator(".CodeMirror-hint").filter(has_text="foaf:name")).first.wait_for()
+            page.keyboard.press("Escape")
+            page.locator(".CodeMirror textarea").focus()
+            page.keyboard.press("Control+A")
+            page.keyboard.insert_text(wrong)
+            page.wait_for_timeout(200)
+            page.locator(".yasqe_queryButton").click()
+            report = page.locator(".error[role=alert]")
+            report.wait_for()
+            assert "PREFIX foaf:" in report.inner_text(), report.inner_text()
+            assert page.locator(".wrong-place").first.inner_text() == "foaf:", "no mark"
 
 
 def query_of(link):
@@ -460,7 +684,7 @@ def check_tasks_and_modalities(world):
 
 
 CHECKS = [check_search_and_understand, check_flows, check_drawer, check_density, check_narrow_down, check_tasks_and_modalities, check_ask_in_sparql, check_pictures_of_answers,
-          check_pictures_from_the_editor, check_error_messages, check_suggestions, check_search_by_example, check_browse_and_cite, check_operator, check_hostile_data, check_keyboard,
+          check_branding, check_completion, check_editor, check_five_tasks, check_real_datasets, check_pictures_from_the_editor, check_error_messages, check_suggestions, check_search_by_example, check_browse_and_cite, check_operator, check_hostile_data, check_keyboard,
           check_narrow_screens, check_weight_and_time, check_axe]
 
 
@@ -478,10 +702,16 @@ def pictures(world, folder):
                 page.screenshot(path=folder / f"{name}-{kind}.png")
 
 
+def option(name):
+    """Returns the value of an option of the command line."""
+    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else None
+
+
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
-    chosen = [name for name in sys.argv[2:] if not name.startswith("--")]
-    folder = pathlib.Path(sys.argv[sys.argv.index("--pictures") + 1]) if "--pictures" in sys.argv else None
+    folder = option("--pictures") and pathlib.Path(option("--pictures"))
+    values = [option(name) for name in ("--pictures", "--home")]
+    chosen = [name for name in sys.argv[2:] if not name.startswith("--") and name not in values]
     passed = failed = skipped = 0
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     try:

@@ -7,7 +7,7 @@ use super::indicator::Indicator as I;
 use super::{Assessment, Finding, Outcome, UrlChecks};
 use lodeseek_profile::Summary;
 use lodeseek_rdf::vocab::{dcat, dcterms, lodeseek};
-use lodeseek_rdf::{TripleGraph, prefixed};
+use lodeseek_rdf::{TripleGraph, prefixed, repair_encoding};
 use oxrdf::NamedNode;
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
 
@@ -267,7 +267,7 @@ fn shown_whole(value: Node<'_>) -> String {
     value.iri().map_or_else(|| shown(value), str::to_owned)
 }
 
-fn texts(node: Node<'_>) -> [Finding; 4] {
+fn texts(node: Node<'_>) -> [Finding; 5] {
     let lengths: Vec<usize> =
         node.objects(dcterms::DESCRIPTION).map(|text| text.term().text().trim().chars().count()).collect();
     let longest = lengths.iter().copied().max().unwrap_or_default();
@@ -281,7 +281,26 @@ fn texts(node: Node<'_>) -> [Finding; 4] {
         ),
         if_met(I::DescriptionLength, fits, format!("the longest description has {longest} characters")),
         tagged(I::DescriptionLanguage, node, dcterms::DESCRIPTION),
+        encoding(node),
     ]
+}
+
+/// Returns missed if a title, description or keyword was decoded wrongly.
+fn encoding(node: Node<'_>) -> Finding {
+    for property in [dcterms::TITLE, dcterms::DESCRIPTION, dcat::KEYWORD] {
+        for text in node.objects(property) {
+            if let Some(word) = misread_word(text.term().text()) {
+                let repaired = repair_encoding(word);
+                return missed(I::TextEncoding, format!("{} contains “{word}” for “{repaired}”", prefixed(property)));
+            }
+        }
+    }
+    met(I::TextEncoding, "no text was decoded wrongly")
+}
+
+/// Returns the first word of a text whose UTF-8 was read as another encoding.
+fn misread_word(text: &str) -> Option<&str> {
+    text.split_ascii_whitespace().find(|word| repair_encoding(word) != *word)
 }
 
 /// Returns met if every value of the property has a language tag.

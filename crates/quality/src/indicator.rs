@@ -86,6 +86,7 @@ pub enum Indicator {
     Description,
     DescriptionLength,
     DescriptionLanguage,
+    TextEncoding,
     Sound,
     Links,
     Vocabularies,
@@ -118,7 +119,7 @@ use Dimension::{
 use Indicator as I;
 
 /// All indicators, in the order of the enum.
-const TABLE: [IndicatorRow; 32] = [
+const TABLE: [IndicatorRow; 33] = [
     row((I::Keywords, "keywords", Findability, 30), "The dataset has keywords (dcat:keyword).", "Add keywords."),
     row(
         (I::Themes, "themes", Findability, 30),
@@ -229,7 +230,7 @@ const TABLE: [IndicatorRow; 32] = [
     ),
     row((I::Description, "description", Texts, 30), "The dataset has a description.", "Add a description."),
     row(
-        (I::DescriptionLength, "description-length", Texts, 30),
+        (I::DescriptionLength, "description-length", Texts, 20),
         "A description has 50 to 5,000 characters, the limits of Google's dataset search.",
         "Write a description of 50 to 5,000 characters.",
     ),
@@ -237,6 +238,11 @@ const TABLE: [IndicatorRow; 32] = [
         (I::DescriptionLanguage, "description-language", Texts, 20),
         "Every description has a language tag.",
         "Tag the description with its language.",
+    ),
+    row(
+        (I::TextEncoding, "text-encoding", Texts, 10),
+        "Title, descriptions and keywords have the right characters: their UTF-8 was not read as Latin-1 or Windows-1252.",
+        "Read the catalogue's source as UTF-8, and correct texts such as “MÃ¡laga”.",
     ),
     row(
         (I::Sound, "sound", Content, 30),

@@ -146,6 +146,7 @@ fn every_indicator_is_missed_where_it_is_lacking() {
             instead("All trees in the care of the city, with year of planting and girth.", "Trees."),
         ),
         (I::DescriptionLanguage, instead("girth.\"@en", "girth.\"")),
+        (I::TextEncoding, instead("\"trees\"", "\"Ã¡rboles\"")),
         (I::Sound, format!("{WHOLE}<{OWN}> lodeseek:skippedStatements 2 .")),
     ] {
         let found = assessed(&turtle, Some(&content()), &answered(200));

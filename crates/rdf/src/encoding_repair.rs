@@ -26,12 +26,24 @@ fn decode_whole(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// If true, the character is the first byte of a no-break space whose second byte became a plain space: `aireÂ de`.
+fn is_rest_of_space(characters: &[char], place: usize) -> bool {
+    let ends_word = |c: &char| c.is_lowercase() || ".,;:)".contains(*c);
+    characters[place] == '\u{c2}'
+        && characters.get(place + 1).is_some_and(char::is_ascii_whitespace)
+        && place.checked_sub(1).is_some_and(|before| ends_word(&characters[before]))
+}
+
 /// Decodes the sequences of a text that came from Latin letters or typographic signs. Other characters are unchanged.
 fn decode_parts(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let mut decoded = String::with_capacity(text.len());
     let mut place = 0;
     while place < characters.len() {
+        if is_rest_of_space(&characters, place) {
+            place += 1;
+            continue;
+        }
         let length = match characters[place] {
             '\u{c2}' | '\u{c3}' => 2,
             '\u{e2}' if matches!(characters.get(place + 1), Some('\u{20ac}' | '\u{80}')) => 3,
@@ -103,6 +115,12 @@ mod tests {
         }
         let latin_1: String = "Málaga".bytes().map(char::from).collect();
         assert_eq!(repair_encoding(&latin_1), "Málaga");
+        assert_eq!(
+            repair_encoding("del aireÂ de la obligaciÃ³n"),
+            "del aire de la obligación",
+            "a lost no-break space"
+        );
+        assert_eq!(repair_encoding("le mot PÂ et Â seul"), "le mot PÂ et Â seul");
     }
 
     #[test]

@@ -16,6 +16,11 @@ nav-catalogue = Katalog (DCAT)
 nav-feed = Newsfeed (Atom)
 nav-endpoint = Beschreibung des SPARQL-Endpunkts
 nav-language = Sprache
+footer-about = Über dieses Portal
+footer-imprint = Impressum
+footer-privacy = Datenschutz
+footer-accessibility = Barrierefreiheit
+footer-contact = Kontakt
 box-label = Datensätze mit Wörtern oder einem ganzen Satz suchen
 box-placeholder = Welche Daten brauchen Sie?
 box-search = Suchen
@@ -326,6 +331,14 @@ like-programs = Programme senden RDF im Rumpf und erhalten JSON:
 
 sparql-text = Der Default-Graph enthält die Metadaten aller Datensätze. Der Inhalt jedes Datensatzes ist ein benannter Graph mit der IRI des Datensatzes.
 sparql-examples = Beispielabfragen
+sparql-example-sizes = Datensätze und ihre Größe
+sparql-example-class = Datensätze, die eine Klasse verwenden
+sparql-example-task = Datensätze für eine Aufgabe, mit Jahren und Publikationen
+sparql-example-snippets = Gespeicherte Vorschauen und ihre Methoden
+sparql-example-content = Suche im Inhalt aller Datensätze
+sparql-example-search-why = Gefundene Datensätze mit Begründung
+sparql-example-search-classes = Klassen der gefundenen Datensätze
+sparql-example-search-content = Tripel der gefundenen Datensätze
 sparql-query = SPARQL-Abfrage
 run = Ausführen
 sparql-answer-as = Ergebnis als
@@ -335,7 +348,9 @@ sparql-rows = { $count ->
    *[other] { $number } Zeilen
 }
 sparql-truncated = Es gibt mehr Zeilen; der Endpunkt begrenzt ihre Zahl. Fügen Sie LIMIT oder ein engeres Muster hinzu.
+sparql-chart = Diagramm: { $column } nach { $label }
 sparql-map = Karte des Ergebnisses
+sparql-completions = Präfixe, Klassen und Eigenschaften
 sparql-search = Suche in einer Abfrage
 sparql-search-text = Ein Service-Muster findet Datensätze, verbindbar mit ihren Beschreibungen und Inhalten:
 sparql-unknown-prefix = Zeile { $line }: Das Präfix „{ $prefix }:“ ist nicht deklariert.

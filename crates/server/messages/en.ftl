@@ -16,6 +16,11 @@ nav-catalogue = Catalogue (DCAT)
 nav-feed = News feed (Atom)
 nav-endpoint = Description of the SPARQL endpoint
 nav-language = Language
+footer-about = About this portal
+footer-imprint = Imprint
+footer-privacy = Privacy
+footer-accessibility = Accessibility
+footer-contact = Contact
 box-label = Search datasets by words or a whole sentence
 box-placeholder = What data do you need?
 box-search = Search
@@ -326,6 +331,14 @@ like-programs = Programs send RDF in the body and get JSON:
 
 sparql-text = The default graph contains the metadata of all datasets. The content of each dataset is a named graph with the IRI of the dataset.
 sparql-examples = Example queries
+sparql-example-sizes = Datasets and their sizes
+sparql-example-class = Datasets that use a class
+sparql-example-task = Datasets for a task, with years and papers
+sparql-example-snippets = Stored previews and their methods
+sparql-example-content = Search in the content of all datasets
+sparql-example-search-why = Datasets found by the search, and why
+sparql-example-search-classes = Classes of the datasets found
+sparql-example-search-content = Triples of the datasets found
 sparql-query = SPARQL query
 run = Run
 sparql-answer-as = Result as
@@ -335,7 +348,9 @@ sparql-rows = { $count ->
    *[other] { $number } rows
 }
 sparql-truncated = There are more rows; the endpoint limits their number. Add a LIMIT or a more specific pattern.
+sparql-chart = Chart: { $column } by { $label }
 sparql-map = Map of the result
+sparql-completions = Prefixes, classes and properties
 sparql-search = Search inside a query
 sparql-search-text = A service pattern finds datasets, to be joined with their descriptions and content:
 sparql-unknown-prefix = Line { $line }: the prefix “{ $prefix }:” is not declared.

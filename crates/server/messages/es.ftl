@@ -16,6 +16,11 @@ nav-catalogue = Catálogo (DCAT)
 nav-feed = Canal de novedades (Atom)
 nav-endpoint = Descripción del punto de acceso SPARQL
 nav-language = Idioma
+footer-about = Acerca de este portal
+footer-imprint = Aviso legal
+footer-privacy = Privacidad
+footer-accessibility = Accesibilidad
+footer-contact = Contacto
 box-label = Buscar conjuntos de datos con palabras o una frase completa
 box-placeholder = ¿Qué datos necesita?
 box-search = Buscar
@@ -326,6 +331,14 @@ like-programs = Los programas envían RDF en el cuerpo y reciben JSON:
 
 sparql-text = El grafo por defecto contiene los metadatos de todos los conjuntos de datos. El contenido de cada uno es un grafo con nombre con su IRI.
 sparql-examples = Consultas de ejemplo
+sparql-example-sizes = Los conjuntos de datos y su tamaño
+sparql-example-class = Conjuntos de datos que usan una clase
+sparql-example-task = Conjuntos de datos para una tarea, con años y publicaciones
+sparql-example-snippets = Vistas previas guardadas y sus métodos
+sparql-example-content = Búsqueda en el contenido de todos los conjuntos de datos
+sparql-example-search-why = Conjuntos de datos encontrados, y por qué
+sparql-example-search-classes = Clases de los conjuntos de datos encontrados
+sparql-example-search-content = Tripletas de los conjuntos de datos encontrados
 sparql-query = Consulta SPARQL
 run = Ejecutar
 sparql-answer-as = Resultado como
@@ -335,7 +348,9 @@ sparql-rows = { $count ->
    *[other] { $number } filas
 }
 sparql-truncated = Hay más filas; el punto de acceso limita su número. Añada LIMIT o un patrón más específico.
+sparql-chart = Gráfico: { $column } por { $label }
 sparql-map = Mapa del resultado
+sparql-completions = Prefijos, clases y propiedades
 sparql-search = Búsqueda dentro de una consulta
 sparql-search-text = Un patrón de servicio encuentra conjuntos de datos, que se combinan con sus descripciones y contenidos:
 sparql-unknown-prefix = Línea { $line }: el prefijo «{ $prefix }:» no está declarado.

@@ -16,6 +16,11 @@ nav-catalogue = Catalogue (DCAT)
 nav-feed = Flux d’actualités (Atom)
 nav-endpoint = Description du point d’accès SPARQL
 nav-language = Langue
+footer-about = À propos de ce portail
+footer-imprint = Mentions légales
+footer-privacy = Confidentialité
+footer-accessibility = Accessibilité
+footer-contact = Contact
 box-label = Rechercher des jeux de données par mots ou par une phrase entière
 box-placeholder = De quelles données avez-vous besoin ?
 box-search = Rechercher
@@ -326,6 +331,14 @@ like-programs = Les programmes envoient du RDF dans le corps et reçoivent du JS
 
 sparql-text = Le graphe par défaut contient les métadonnées de tous les jeux de données. Le contenu de chacun est un graphe nommé par son IRI.
 sparql-examples = Exemples de requêtes
+sparql-example-sizes = Les jeux de données et leur taille
+sparql-example-class = Jeux de données qui utilisent une classe
+sparql-example-task = Jeux de données pour une tâche, avec années et publications
+sparql-example-snippets = Aperçus enregistrés et leurs méthodes
+sparql-example-content = Recherche dans le contenu de tous les jeux de données
+sparql-example-search-why = Jeux de données trouvés, et pourquoi
+sparql-example-search-classes = Classes des jeux de données trouvés
+sparql-example-search-content = Triplets des jeux de données trouvés
 sparql-query = Requête SPARQL
 run = Exécuter
 sparql-answer-as = Résultat en
@@ -335,7 +348,9 @@ sparql-rows = { $count ->
    *[other] { $number } lignes
 }
 sparql-truncated = Il y a d’autres lignes ; le point d’accès en limite le nombre. Ajoutez LIMIT ou un motif plus précis.
+sparql-chart = Graphique : { $column } par { $label }
 sparql-map = Carte du résultat
+sparql-completions = Préfixes, classes et propriétés
 sparql-search = Recherche dans une requête
 sparql-search-text = Un motif de service trouve des jeux de données, à joindre à leurs descriptions et contenus :
 sparql-unknown-prefix = Ligne { $line } : le préfixe « { $prefix }: » n’est pas déclaré.

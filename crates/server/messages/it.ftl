@@ -16,6 +16,11 @@ nav-catalogue = Catalogo (DCAT)
 nav-feed = Feed delle novità (Atom)
 nav-endpoint = Descrizione dell’endpoint SPARQL
 nav-language = Lingua
+footer-about = Informazioni sul portale
+footer-imprint = Note legali
+footer-privacy = Privacy
+footer-accessibility = Accessibilità
+footer-contact = Contatti
 box-label = Cerca insiemi di dati con parole o una frase intera
 box-placeholder = Di quali dati ha bisogno?
 box-search = Cerca
@@ -326,6 +331,14 @@ like-programs = I programmi inviano RDF nel corpo e ricevono JSON:
 
 sparql-text = Il grafo predefinito contiene i metadati di tutti gli insiemi di dati. Il contenuto di ciascuno è un grafo con nome con il suo IRI.
 sparql-examples = Interrogazioni di esempio
+sparql-example-sizes = Gli insiemi di dati e la loro dimensione
+sparql-example-class = Insiemi di dati che usano una classe
+sparql-example-task = Insiemi di dati per un compito, con anni e pubblicazioni
+sparql-example-snippets = Anteprime salvate e i loro metodi
+sparql-example-content = Ricerca nel contenuto di tutti gli insiemi di dati
+sparql-example-search-why = Insiemi di dati trovati, e perché
+sparql-example-search-classes = Classi degli insiemi di dati trovati
+sparql-example-search-content = Triple degli insiemi di dati trovati
 sparql-query = Interrogazione SPARQL
 run = Esegui
 sparql-answer-as = Risultato come
@@ -335,7 +348,9 @@ sparql-rows = { $count ->
    *[other] { $number } righe
 }
 sparql-truncated = Ci sono altre righe; l’endpoint ne limita il numero. Aggiunga LIMIT o un modello più specifico.
+sparql-chart = Grafico: { $column } per { $label }
 sparql-map = Mappa del risultato
+sparql-completions = Prefissi, classi e proprietà
 sparql-search = Ricerca in un’interrogazione
 sparql-search-text = Un modello di servizio trova insiemi di dati, da unire alle loro descrizioni e contenuti:
 sparql-unknown-prefix = Riga { $line }: il prefisso «{ $prefix }:» non è dichiarato.

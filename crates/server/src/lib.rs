@@ -13,7 +13,7 @@
 //! | `pages` | search page and static files; rendering for the other modules | |
 //! | `mcp` | Model Context Protocol: tools for agents, over the routes of `api` and `sparql` | |
 //! | `portal` | CKAN, DCAT-AP catalogue, feeds, sitemaps, Croissant, citations | `PortalState` |
-//! | `connections`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `workers`, `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `locale`, `entities`, `example_queries` | shared code | |
+//! | `connections`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `workers`, `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
 //!
 //! # Routes
 //!
@@ -57,6 +57,7 @@
 mod access_log;
 mod admin;
 mod api;
+mod branding;
 mod cache;
 mod connections;
 mod documentation;
@@ -88,7 +89,9 @@ pub use admin::{
     Background, ChangeWorker, HarvestSchedule, Live, Operators, ScheduledSource, Scope, Token, TokenError, Tokens,
     store_outcome,
 };
+pub use branding::{Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme};
 pub use connections::ConnectionLimits;
+pub use locale::TextError;
 pub use portal::Portal;
 pub use proxies::Proxies;
 pub use public_url::{InvalidPublicUrl, PublicUrl};
@@ -114,7 +117,7 @@ use tower_http::trace::TraceLayer;
 /// Maximum size of a request body in bytes. Routes may set another.
 const MAX_BODY_BYTES: usize = 1 << 20;
 /// Content security policy: no resources of other origins, and no inline scripts. The pages work without their script.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// Returns the application with all routes.
 pub fn app(state: AppState) -> Router {

@@ -3,9 +3,12 @@
 //! The English catalogue is complete. A message that another catalogue lacks is shown in English.
 
 use fluent_bundle::concurrent::FluentBundle;
-use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
+use fluent_bundle::resolver::ResolverError;
+use fluent_bundle::resolver::errors::ReferenceKind;
+use fluent_bundle::{FluentArgs, FluentError, FluentResource, FluentValue};
+use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use unic_langid::LanguageIdentifier;
 
 /// A language of the pages.
@@ -19,9 +22,11 @@ pub(crate) enum Locale {
     Italian,
 }
 
+/// Messages of one language.
+type Messages = FluentBundle<FluentResource>;
+
 /// The catalogues, in the order of [`Locale::ALL`].
-static CATALOGUES: LazyLock<[FluentBundle<FluentResource>; Locale::ALL.len()]> =
-    LazyLock::new(|| Locale::ALL.map(Locale::catalogue));
+static CATALOGUES: LazyLock<[Messages; Locale::ALL.len()]> = LazyLock::new(|| Locale::ALL.map(Locale::catalogue));
 
 impl Locale {
     pub(crate) const ALL: [Self; 5] = [Self::English, Self::German, Self::French, Self::Spanish, Self::Italian];
@@ -64,54 +69,25 @@ impl Locale {
         }
     }
 
-    fn catalogue(self) -> FluentBundle<FluentResource> {
+    fn catalogue(self) -> Messages {
+        // A test rejects catalogues with errors or duplicate messages.
+        let resource = FluentResource::try_new(self.source().to_owned()).unwrap_or_else(|(resource, _)| resource);
+        self.bundle(resource)
+    }
+
+    fn bundle(self, resource: FluentResource) -> Messages {
         // The identifier selects the rules of plural forms.
         let identifier: LanguageIdentifier = self.tag().parse().unwrap_or_default();
         let mut bundle = FluentBundle::new_concurrent(vec![identifier]);
         // Isolation marks would end up in attributes and titles.
         bundle.set_use_isolating(false);
-        // A test rejects catalogues with errors or duplicate messages.
-        let resource = FluentResource::try_new(self.source().to_owned()).unwrap_or_else(|(resource, _)| resource);
         bundle.add_resource_overriding(resource);
         bundle
     }
 
-    fn lookup(self, id: &str, arguments: Option<&FluentArgs<'_>>) -> Option<String> {
-        let bundle = &CATALOGUES[self as usize];
-        let pattern = bundle.get_message(id)?.value()?;
-        let mut errors = Vec::new();
-        let text = bundle.format_pattern(pattern, arguments, &mut errors).into_owned();
-        for error in errors {
-            tracing::warn!(language = self.tag(), id, %error, "a message is incomplete");
-        }
-        Some(text)
-    }
-
-    fn message(self, id: &str, arguments: Option<&FluentArgs<'_>>) -> String {
-        let text = self.lookup(id, arguments).or_else(|| Self::English.lookup(id, arguments));
-        text.unwrap_or_else(|| id.to_owned())
-    }
-
-    /// Returns a message without variables.
-    pub(crate) fn text(self, id: &str) -> String {
-        self.message(id, None)
-    }
-
-    /// Returns a message with the values of its variables.
-    pub(crate) fn text_with(self, id: &str, values: &[(&str, &dyn Display)]) -> String {
-        let mut arguments = FluentArgs::new();
-        for (name, value) in values {
-            arguments.set(*name, value.to_string());
-        }
-        self.message(id, Some(&arguments))
-    }
-
-    /// Returns a message about a number: `$count` selects the plural form, `$number` is the formatted number.
-    pub(crate) fn count(self, id: &str, count: u64) -> String {
-        let mut arguments = FluentArgs::new();
-        arguments.set("count", FluentValue::from(count));
-        arguments.set("number", self.number(count));
-        self.message(id, Some(&arguments))
+    /// Returns the language with a tag.
+    pub(crate) fn from_tag(tag: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|locale| locale.tag() == tag)
     }
 
     /// Formats a number with the separators of the language.
@@ -148,9 +124,145 @@ impl Locale {
         let written = if self == Self::English { written } else { written.replace('.', ",") };
         format!("{written} {unit}")
     }
+}
+
+/// Formats a message of a bundle; `None` if it lacks the message.
+fn format(bundle: &Messages, id: &str, arguments: Option<&FluentArgs<'_>>) -> Option<String> {
+    let pattern = bundle.get_message(id)?.value()?;
+    let mut errors = Vec::new();
+    let text = bundle.format_pattern(pattern, arguments, &mut errors).into_owned();
+    for error in errors {
+        tracing::warn!(id, %error, "a message is incomplete");
+    }
+    Some(text)
+}
+
+/// Returns the variables of a message. `None` if the bundle lacks it.
+fn variables(bundle: &Messages, id: &str) -> Option<BTreeSet<String>> {
+    let pattern = bundle.get_message(id)?.value()?;
+    // Without arguments, each variable is an error.
+    let mut errors = Vec::new();
+    let _ = bundle.format_pattern(pattern, None, &mut errors);
+    let mut names = BTreeSet::new();
+    for error in errors {
+        if let FluentError::ResolverError(ResolverError::Reference(ReferenceKind::Variable { id })) = error {
+            names.insert(id);
+        }
+    }
+    Some(names)
+}
+
+/// Error of texts that replace those of the catalogues.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TextError {
+    /// The file is not valid Fluent.
+    #[error("line {0} is not valid Fluent (https://projectfluent.org/); write `id = text`")]
+    Syntax(usize),
+    /// No page uses a text.
+    #[error("no page uses the text `{0}`; crates/server/messages/en.ftl lists all texts")]
+    Unknown(String),
+    /// A text uses a variable that pages do not provide.
+    #[error("the text `{id}` has no variable ${variable}")]
+    Variable {
+        /// Id of the text.
+        id: String,
+        /// The variable.
+        variable: String,
+    },
+}
+
+/// Texts that replace those of the catalogues, by language.
+#[derive(Default)]
+pub(crate) struct TextOverrides([Option<Messages>; Locale::ALL.len()]);
+
+impl std::fmt::Debug for TextOverrides {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TextOverrides")
+    }
+}
+
+impl TextOverrides {
+    /// Adds texts of a language, in Fluent's syntax.
+    pub(crate) fn add(&mut self, locale: Locale, text: &str) -> Result<(), TextError> {
+        let resource = FluentResource::try_new(text.to_owned()).map_err(|(_, errors)| {
+            let place = errors.first().map_or(0, |error| error.pos.start).min(text.len());
+            TextError::Syntax(text.as_bytes()[..place].iter().filter(|byte| **byte == b'\n').count() + 1)
+        })?;
+        let bundle = locale.bundle(resource);
+        let english = &CATALOGUES[Locale::English as usize];
+        for line in text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic())) {
+            let id = line.split([' ', '=']).next().unwrap_or_default();
+            let known = variables(english, id).ok_or_else(|| TextError::Unknown(id.to_owned()))?;
+            let used = variables(&bundle, id).unwrap_or_default();
+            if let Some(variable) = used.difference(&known).next() {
+                return Err(TextError::Variable { id: id.to_owned(), variable: variable.clone() });
+            }
+        }
+        self.0[locale as usize] = Some(bundle);
+        Ok(())
+    }
+}
+
+/// The texts of pages in one language: first those of the theme, then those of the catalogue.
+#[derive(Clone, Debug)]
+pub(crate) struct Texts {
+    locale: Locale,
+    overrides: Arc<TextOverrides>,
+}
+
+impl Texts {
+    /// Creates the texts of a language.
+    pub(crate) fn new(locale: Locale, overrides: Arc<TextOverrides>) -> Self {
+        Self { locale, overrides }
+    }
+
+    /// Returns the language.
+    pub(crate) fn locale(&self) -> Locale {
+        self.locale
+    }
+
+    fn message(&self, id: &str, arguments: Option<&FluentArgs<'_>>) -> String {
+        let own = self.overrides.0[self.locale as usize].as_ref().and_then(|bundle| format(bundle, id, arguments));
+        let text = own.or_else(|| format(&CATALOGUES[self.locale as usize], id, arguments));
+        let text = text.or_else(|| format(&CATALOGUES[Locale::English as usize], id, arguments));
+        text.unwrap_or_else(|| id.to_owned())
+    }
+
+    /// Returns a message without variables.
+    pub(crate) fn text(&self, id: &str) -> String {
+        self.message(id, None)
+    }
+
+    /// Returns a message with the values of its variables.
+    pub(crate) fn text_with(&self, id: &str, values: &[(&str, &dyn Display)]) -> String {
+        let mut arguments = FluentArgs::new();
+        for (name, value) in values {
+            arguments.set(*name, value.to_string());
+        }
+        self.message(id, Some(&arguments))
+    }
+
+    /// Returns a message about a number: `$count` selects the plural form, `$number` is the formatted number.
+    pub(crate) fn count(&self, id: &str, count: u64) -> String {
+        let mut arguments = FluentArgs::new();
+        arguments.set("count", FluentValue::from(count));
+        arguments.set("number", self.number(count));
+        self.message(id, Some(&arguments))
+    }
+
+    /// Formats a number with the separators of the language.
+    pub(crate) fn number(&self, number: u64) -> String {
+        self.locale.number(number)
+    }
+
+    /// Formats a size in bytes.
+    pub(crate) fn bytes(&self, bytes: u64) -> String {
+        self.locale.bytes(bytes)
+    }
 
     /// Formats a date that begins as `2021-03-04`. Other texts, such as years, are returned unchanged.
-    pub(crate) fn date(self, written: &str) -> String {
+    pub(crate) fn date(&self, written: &str) -> String {
         let written = written.trim();
         let Some((year, month, day)) = calendar_date(written) else { return written.to_owned() };
         let months = self.text("months");
@@ -176,9 +288,14 @@ fn calendar_date(text: &str) -> Option<(&str, usize, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
     use std::fs;
     use std::path::Path;
+
+    /// The texts of a language without a theme.
+    fn texts(locale: Locale) -> Texts {
+        Texts::new(locale, Arc::default())
+    }
 
     /// The messages of a catalogue with the variables that each contains.
     fn messages(locale: Locale) -> BTreeMap<&'static str, BTreeSet<&'static str>> {
@@ -211,7 +328,7 @@ mod tests {
             for (id, variables) in &english {
                 assert_eq!(found.get(id), Some(variables), "{locale:?}: {id}");
                 let values: [(&str, &dyn Display); 1] = [("x", &"y")];
-                let _ = locale.text_with(id, &values);
+                let _ = texts(locale).text_with(id, &values);
             }
             assert_eq!(found.len(), english.len(), "{locale:?} has messages that English lacks");
         }
@@ -250,10 +367,10 @@ mod tests {
 
     #[test]
     fn plurals_and_numbers_follow_the_language() {
-        assert_eq!(Locale::English.count("results", 1), "1 result");
-        assert_eq!(Locale::English.count("results", 1234), "1,234 results");
-        assert_eq!(Locale::German.count("results", 1234), "1.234 Ergebnisse");
-        assert_eq!(Locale::French.count("results", 0), "0 résultat", "zero is singular in French");
+        assert_eq!(texts(Locale::English).count("results", 1), "1 result");
+        assert_eq!(texts(Locale::English).count("results", 1234), "1,234 results");
+        assert_eq!(texts(Locale::German).count("results", 1234), "1.234 Ergebnisse");
+        assert_eq!(texts(Locale::French).count("results", 0), "0 résultat", "zero is singular in French");
         assert_eq!([1234, 12_345].map(|number| Locale::Spanish.number(number)), ["1234", "12.345"]);
         assert_eq!(Locale::French.number(1_000_000), "1\u{202f}000\u{202f}000");
         assert_eq!([Locale::English, Locale::German].map(|l| l.bytes(1_540_000)), ["1.5 MB", "1,5 MB"]);
@@ -262,11 +379,11 @@ mod tests {
 
     #[test]
     fn dates_follow_the_language() {
-        assert_eq!(Locale::English.date("2021-03-04T10:00:00Z"), "4 March 2021");
-        assert_eq!(Locale::German.date("2021-03-04"), "4. März 2021");
-        assert_eq!(Locale::Spanish.date("2021-03-04"), "4 de marzo de 2021");
+        assert_eq!(texts(Locale::English).date("2021-03-04T10:00:00Z"), "4 March 2021");
+        assert_eq!(texts(Locale::German).date("2021-03-04"), "4. März 2021");
+        assert_eq!(texts(Locale::Spanish).date("2021-03-04"), "4 de marzo de 2021");
         for other in ["2021", "2021-13-01", "March 2021", "2021-03-045", ""] {
-            assert_eq!(Locale::German.date(other), other);
+            assert_eq!(texts(Locale::German).date(other), other);
         }
     }
 

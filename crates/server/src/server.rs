@@ -4,6 +4,7 @@
 use crate::admin::LocalSocket;
 use crate::admin::{Background, Live, Operators, StopSignal};
 use crate::api::Titles;
+use crate::branding::Branding;
 use crate::connections::{ConnectionLimits, serve_connections};
 use crate::mcp;
 use crate::memory::fit_to_memory;
@@ -54,6 +55,8 @@ pub struct ServeOptions {
     pub editor: Option<Editor>,
     /// Name, description and publisher of the portal.
     pub portal: Portal,
+    /// Branding of the pages.
+    pub branding: Branding,
     /// Task that runs beside the server. If there is one, the home is opened for writing.
     pub background: Option<Background>,
     /// Access rule of the operator's routes.
@@ -172,6 +175,7 @@ fn open(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Resu
         .with_editor(options.editor.clone())
         .with_endpoints(Arc::clone(&options.endpoints))
         .with_portal(options.portal.clone())
+        .with_branding(options.branding.clone())
         .with_operators(options.operators.clone())?;
     match &options.workers {
         Some(workers) => {

@@ -2,6 +2,7 @@
 
 use crate::admin::{AdminState, Management, Operators};
 use crate::api::ApiState;
+use crate::branding::Branding;
 use crate::error::ApiError;
 use crate::permits::{Permit, Permits};
 use crate::portal::{Portal, PortalState};
@@ -93,6 +94,7 @@ pub struct AppState {
     pub(crate) addresses: Vec<String>,
     pub(crate) api: Arc<ApiState>,
     pub(crate) portal: Arc<PortalState>,
+    pub(crate) branding: Arc<Branding>,
     pub(crate) sparql: SparqlState,
     /// Processes for untrusted work; `None` if this process does it.
     pub(crate) workers: Option<Workers>,
@@ -131,6 +133,7 @@ impl AppState {
             addresses: Vec::new(),
             api: Arc::default(),
             portal: Arc::default(),
+            branding: Arc::default(),
             sparql,
             workers: None,
             admin: None,
@@ -210,6 +213,12 @@ impl AppState {
     #[must_use]
     pub fn with_portal(self, portal: Portal) -> Self {
         Self { portal: Arc::new(PortalState::new(portal)), ..self }
+    }
+
+    /// Sets the branding of the pages.
+    #[must_use]
+    pub fn with_branding(self, branding: Branding) -> Self {
+        Self { branding: Arc::new(branding), ..self }
     }
 
     /// Sets the editor of the SPARQL page.

@@ -13,6 +13,7 @@ mod search;
 mod similar;
 mod snippet;
 mod suggest;
+mod terms;
 
 pub(crate) use example::ExampleParser;
 pub(crate) use suggest::Titles;
@@ -28,6 +29,7 @@ use utoipa::OpenApi;
 pub(crate) struct ApiState {
     titles: suggest::CachedTitles,
     quality: quality::CachedOverview,
+    terms: terms::CachedTerms,
 }
 
 /// Descriptions of the operations.
@@ -47,6 +49,7 @@ pub(crate) struct ApiState {
     entity::entity,
     quality::one,
     quality::all,
+    terms::terms,
 ))]
 pub(crate) struct Operations;
 
@@ -68,4 +71,5 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/api/quality", get(quality::all))
         .route("/api/quality/{id}", get(quality::one))
         .route("/suggest", get(suggest::suggest))
+        .route("/api/terms", get(terms::terms))
 }

@@ -90,14 +90,17 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Routes outside the document: files of the pages, and resources that other standards describe.
-    const UNDOCUMENTED: [&str; 17] = [
+    const UNDOCUMENTED: [&str; 20] = [
         "/api/admin/load",
         "/",
         "/style.css",
         "/page.js",
+        "/query.js",
         "/editor.js",
         "/editor.css",
         "/icon.svg",
+        "/logo",
+        "/theme/{name}",
         "/opensearch.xml",
         "/sitemap.xml",
         "/sitemap/{part}",

@@ -1,7 +1,8 @@
 //! The context of a page: the visitor's languages, the address, and the portal's name.
 
 use crate::AppState;
-use crate::locale::Locale;
+use crate::branding::{Branding, Place};
+use crate::locale::{Locale, Texts};
 use crate::negotiation::languages;
 use crate::parameters::pairs;
 use crate::portal::PortalState;
@@ -9,6 +10,7 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::sync::Arc;
 
 /// A language in the switch.
@@ -22,7 +24,7 @@ pub(crate) struct LanguageLink {
 /// The context of a page. Templates take their texts from it.
 #[derive(Clone)]
 pub(crate) struct PageContext {
-    pub(crate) locale: Locale,
+    pub(crate) locale: Texts,
     /// The visitor's languages, best first, for texts of datasets.
     pub(crate) languages: Vec<String>,
     /// The parameter `lang`, if it is valid. Links keep it.
@@ -30,6 +32,7 @@ pub(crate) struct PageContext {
     path: String,
     parameters: Vec<(String, String)>,
     portal: Arc<PortalState>,
+    branding: Arc<Branding>,
     /// The content of the search box.
     pub(crate) query: String,
 }
@@ -51,12 +54,13 @@ impl PageContext {
         let chosen = lang.filter(|lang| languages(headers, Some(lang)).is_ok());
         let languages = languages(headers, chosen.as_deref()).unwrap_or_else(|_| vec!["en".to_owned()]);
         Self {
-            locale: Locale::best(&languages),
+            locale: Texts::new(Locale::best(&languages), Arc::clone(&state.branding.theme.texts)),
             languages,
             chosen,
             path: path.to_owned(),
             parameters,
             portal: Arc::clone(&state.portal),
+            branding: Arc::clone(&state.branding),
             query: String::new(),
         }
     }
@@ -70,7 +74,7 @@ impl PageContext {
 
     /// Returns the language tag of the page.
     pub(crate) fn lang(&self) -> &'static str {
-        self.locale.tag()
+        self.locale.locale().tag()
     }
 
     /// Returns the chosen language of the parameter `lang`, for hidden fields of forms.
@@ -89,17 +93,54 @@ impl PageContext {
         &self.portal.portal.title
     }
 
-    /// Returns a message; see [`Locale::text`].
+    /// If true, the portal has a logo.
+    pub(crate) fn has_logo(&self) -> bool {
+        self.branding.logo().is_some()
+    }
+
+    /// Returns the links of the footer about the portal: (id of the text, address).
+    pub(crate) fn about_links(&self) -> Vec<(&'static str, &str)> {
+        self.branding.links()
+    }
+
+    /// Returns the HTML that the theme adds above the content of every page.
+    pub(crate) fn header_fragment(&self) -> &str {
+        self.branding.theme.fragment(Place::Header, self.lang())
+    }
+
+    /// Returns the HTML that the theme adds to the start page.
+    pub(crate) fn start_fragment(&self) -> &str {
+        self.branding.theme.fragment(Place::Start, self.lang())
+    }
+
+    /// Returns the HTML that the theme adds to the footer.
+    pub(crate) fn footer_fragment(&self) -> &str {
+        self.branding.theme.fragment(Place::Footer, self.lang())
+    }
+
+    /// Returns a message; see [`Texts::text`].
     pub(crate) fn text(&self, id: &str) -> String {
         self.locale.text(id)
     }
 
     /// Returns a message with one variable.
-    pub(crate) fn text_with(&self, id: &str, name: &str, value: impl std::fmt::Display) -> String {
+    pub(crate) fn text_with(&self, id: &str, name: &str, value: impl Display) -> String {
         self.locale.text_with(id, &[(name, &value)])
     }
 
-    /// Returns a message about a number; see [`Locale::count`].
+    /// Returns a message with two variables.
+    pub(crate) fn text_with2(
+        &self,
+        id: &str,
+        one: &str,
+        value: impl Display,
+        other: &str,
+        other_value: impl Display,
+    ) -> String {
+        self.locale.text_with(id, &[(one, &value), (other, &other_value)])
+    }
+
+    /// Returns a message about a number; see [`Texts::count`].
     pub(crate) fn count(&self, id: &str, count: impl Count) -> String {
         self.locale.count(id, count.number())
     }
@@ -139,7 +180,7 @@ impl PageContext {
                 tag: locale.tag(),
                 name: locale.name(),
                 href: format!("{}?{}", self.path, parameters.finish()),
-                chosen: locale == self.locale,
+                chosen: locale == self.locale.locale(),
             }
         };
         Locale::ALL.map(link).into()

@@ -218,7 +218,13 @@ impl DatasetPage {
         self.files =
             described.files.iter().map(|file| download(&self.page, described, file, self.has_content)).collect();
         let files = described.files.iter().map(|file| download(&self.page, described, file, self.has_content));
-        self.buttons = files.filter(|file| file.href.is_some()).take(BUTTONS).collect();
+        for file in files.filter(|file| file.href.is_some()) {
+            // Files without an address of their own lead to the content stored here.
+            let is_new = self.buttons.iter().all(|button| button.href != file.href);
+            if is_new && self.buttons.len() < BUTTONS {
+                self.buttons.push(file);
+            }
+        }
         if self.buttons.is_empty() && self.has_content {
             self.buttons = contents(&self.page, &described.iri, card).into_iter().take(2).collect();
         }

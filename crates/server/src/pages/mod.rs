@@ -22,10 +22,12 @@ pub(crate) use similar::{ExampleReport, like, similar};
 pub(crate) use snippet::snippet;
 
 use crate::AppState;
+use crate::branding::ServedFile;
 use crate::error::{ApiError, set_retry_after};
 use crate::text::{is_web, shorten};
 use askama::Template;
 use axum::Router;
+use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
@@ -200,7 +202,10 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/", get(results::search))
         .route("/style.css", get(style))
         .route("/page.js", get(script))
+        .route("/query.js", get(query_script))
         .route("/icon.svg", get(icon))
+        .route("/logo", get(logo))
+        .route("/theme/{name}", get(theme_file))
 }
 
 /// The response of unknown paths.
@@ -229,11 +234,9 @@ pub(crate) fn error(page: &PageContext, error: &ApiError) -> Response {
     response
 }
 
-async fn style() -> impl IntoResponse {
-    (
-        [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")],
-        include_str!("../../assets/style.css"),
-    )
+async fn style(State(state): State<AppState>) -> impl IntoResponse {
+    let headers = [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")];
+    (headers, state.branding.style())
 }
 
 async fn script() -> impl IntoResponse {
@@ -243,11 +246,36 @@ async fn script() -> impl IntoResponse {
     )
 }
 
-async fn icon() -> impl IntoResponse {
+async fn query_script() -> impl IntoResponse {
     (
-        [(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "max-age=86400")],
-        include_str!("../../assets/icon.svg"),
+        [(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")],
+        include_str!("../../assets/query.js"),
     )
+}
+
+async fn icon(State(state): State<AppState>) -> impl IntoResponse {
+    let headers = [(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "max-age=86400")];
+    (headers, state.branding.icon())
+}
+
+/// `GET /logo`: the logo of the portal.
+async fn logo(State(state): State<AppState>, page: PageContext) -> Response {
+    served(state.branding.logo(), page).await
+}
+
+/// `GET /theme/{name}`: a file of the theme.
+async fn theme_file(State(state): State<AppState>, Path(name): Path<String>, page: PageContext) -> Response {
+    served(state.branding.theme.file(&name), page).await
+}
+
+async fn served(file: Option<&ServedFile>, page: PageContext) -> Response {
+    match file {
+        Some(file) => {
+            let headers = [(header::CONTENT_TYPE, file.media_type), (header::CACHE_CONTROL, "max-age=3600")];
+            (headers, file.bytes.clone()).into_response()
+        }
+        None => not_found(page).await,
+    }
 }
 
 /// Renders a template. The response depends on the languages of the request.

@@ -9,6 +9,7 @@ use crate::AppState;
 use crate::documentation::{NotAcceptable, Text};
 use crate::error::ApiError;
 use crate::example_queries::{Example, executable};
+use crate::locale::{Locale, Texts};
 use crate::parameters::pairs;
 use crate::public_url::LinkBase;
 use crate::response_formats::{self, Kind};
@@ -133,7 +134,8 @@ async fn service_description(
 
 /// Returns the examples of the endpoint's page. Those of a dataset are linked from its VoID description.
 fn general_examples() -> Vec<Example> {
-    let example = |(title, query): &(&str, &str)| Example { title: (*title).to_owned(), query: (*query).to_owned() };
+    let english = Texts::new(Locale::English, Arc::default());
+    let example = |(title, query): &(&str, &str)| Example { title: english.text(title), query: (*query).to_owned() };
     EXAMPLES.iter().map(example).collect()
 }
 

@@ -12,16 +12,16 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use lodeseek_sparql::Answer;
 
-/// Example queries with their titles.
+/// Example queries with the ids of their titles.
 pub(super) const EXAMPLES: &[(&str, &str)] = &[
-    ("Datasets and their sizes", include_str!("../../queries/datasets.rq")),
-    ("Which datasets use a class", include_str!("../../queries/datasets-by-class.rq")),
-    ("Datasets for a task, with years and papers", include_str!("../../queries/datasets-of-a-task.rq")),
-    ("Stored snippets and how they came to be", include_str!("../../queries/snippets.rq")),
-    ("Search in the content of all datasets", include_str!("../../queries/content.rq")),
-    ("Datasets found by the search, and why", include_str!("../../queries/search-why.rq")),
-    ("What the datasets found describe", include_str!("../../queries/search-classes.rq")),
-    ("Into the data of the datasets found", include_str!("../../queries/search-content.rq")),
+    ("sparql-example-sizes", include_str!("../../queries/datasets.rq")),
+    ("sparql-example-class", include_str!("../../queries/datasets-by-class.rq")),
+    ("sparql-example-task", include_str!("../../queries/datasets-of-a-task.rq")),
+    ("sparql-example-snippets", include_str!("../../queries/snippets.rq")),
+    ("sparql-example-content", include_str!("../../queries/content.rq")),
+    ("sparql-example-search-why", include_str!("../../queries/search-why.rq")),
+    ("sparql-example-search-classes", include_str!("../../queries/search-classes.rq")),
+    ("sparql-example-search-content", include_str!("../../queries/search-content.rq")),
 ];
 
 /// Minimum and maximum number of lines of the form.
@@ -35,7 +35,7 @@ struct SparqlPage {
     /// Number of lines of the form.
     lines: usize,
     /// Example queries: (title, address of the results).
-    examples: Vec<(&'static str, String)>,
+    examples: Vec<(String, String)>,
     failure: Option<Failure>,
     columns: Vec<String>,
     rows: Vec<Vec<CellView>>,
@@ -64,7 +64,7 @@ pub(super) fn page(
         page: context.clone(),
         text: text.to_owned(),
         lines: text.lines().count().clamp(LINES.0, LINES.1),
-        examples: EXAMPLES.iter().map(|(title, query)| (*title, address(query))).collect(),
+        examples: EXAMPLES.iter().map(|(title, query)| (context.text(title), address(query))).collect(),
         failure: None,
         columns: Vec::new(),
         rows: Vec::new(),
