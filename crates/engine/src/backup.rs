@@ -34,7 +34,8 @@ const CHECKPOINT: &str = "backup.new";
 /// Marks a home whose restoration is not complete.
 const RESTORING: &str = "restoring";
 /// Files and folders of a home that are copied as they are. Their writers replace files by renaming.
-const PLAIN: [&str; 7] = ["lodeseek.toml", "loads.json", "duplicates.json", "quality", "harvest", "remote", "admin"];
+const PLAIN: [&str; 8] =
+    ["lodeseek.toml", "loads.json", "duplicates.json", "quality", "harvest", "remote", "tokens.json", "audit.jsonl"];
 /// File with the number of the last commit.
 const COMMIT_RECORD: &str = "commit.json";
 /// File whose presence makes a folder a home. It is restored last.
@@ -66,7 +67,7 @@ struct SavedFile {
 }
 
 /// Report of a backup.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BackupReport {
     /// Number of datasets.
