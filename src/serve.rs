@@ -12,7 +12,7 @@ use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_server::{
     ConnectionLimits, Editor, HarvestSchedule, Operators, Portal, Proxies, PublicUrl, Reload, ServeOptions,
-    SnippetLimits, WorkerOptions, serve,
+    SnippetLimits, Tls, WorkerOptions, serve,
 };
 use lodeseek_sparql::SparqlLimits;
 use lodeseek_store::{Access, Store};
@@ -30,6 +30,12 @@ pub(crate) struct Arguments {
     /// datasets keep the base of the home [default: the base; with the default base the address of the server].
     #[arg(long, value_name = "URL")]
     public_url: Option<PublicUrl>,
+    /// File with the certificate of the server and those of its issuers (PEM), for HTTPS. SIGHUP reads it again. Needs --tls-key.
+    #[arg(long, value_name = "FILE")]
+    tls_certificate: Option<PathBuf>,
+    /// File with the private key of the certificate (PEM, not encrypted). Other users may not read it.
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<PathBuf>,
     /// Maximum number of open connections. One client address may have a quarter of them. Further connections receive status 503
     /// or 429 [default: 512].
     #[arg(long, value_name = "N")]
@@ -118,6 +124,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let options = ServeOptions {
         bind,
         public_url: arguments.public_url.clone().or_else(|| settings.public_url.clone()),
+        tls: arguments.tls(config)?,
         connections: arguments.connection_limits(config),
         sparql: arguments.sparql_limits(config),
         workers: if has_workers { Some(arguments.workers(home, config)?) } else { None },
@@ -166,6 +173,24 @@ impl Arguments {
     fn connection_limits(&self, config: &Config) -> ConnectionLimits {
         let total = self.max_connections.or(config.settings.server.max_connections);
         total.map_or_else(ConnectionLimits::default, |total| ConnectionLimits::with_total(total.get()))
+    }
+
+    /// Reads certificate and key.
+    ///
+    /// # Errors
+    /// If one of them is not configured, or the files are not valid.
+    fn tls(&self, config: &Config) -> anyhow::Result<Option<Tls>> {
+        let settings = &config.settings.server;
+        let certificate = self.tls_certificate.as_deref().or(settings.tls_certificate.as_deref());
+        let key = self.tls_key.as_deref().or(settings.tls_key.as_deref());
+        match (certificate, key) {
+            (None, None) => Ok(None),
+            (Some(certificate), Some(key)) => Ok(Some(Tls::open(certificate, key)?)),
+            (Some(_), None) => anyhow::bail!("the certificate has no key; set --tls-key, or `server.tls-key`"),
+            (None, Some(_)) => {
+                anyhow::bail!("the key has no certificate; set --tls-certificate, or `server.tls-certificate`")
+            }
+        }
     }
 
     /// Returns the memory of a worker process, in megabytes.

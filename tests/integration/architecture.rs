@@ -43,6 +43,7 @@ const HEAVY: &[(&str, &[&str])] = &[
     ("tokenizers", &["rerank"]),
     ("axum", &["server"]),
     ("tokio", &["server"]),
+    ("rustls", &["server"]),
     ("ureq", &["net"]),
     ("sophia", &["rdf"]),
     ("petgraph", &["snippet"]),
