@@ -13,7 +13,7 @@ RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
-        documentation clients agents federation portal pages export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
+        documentation clients agents federation portal pages operator export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
         wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
 
 help: ## print this list
@@ -93,6 +93,9 @@ portal: build-lab ## test a server with ckanapi, mlcroissant, pySHACL and Chromi
 
 pages: build-lab ## test the pages with Playwright, Chromium and axe-core; PICTURES=FOLDER writes screenshots instead; PORTAL_HOME=HOME adds real datasets
 	@python3 tests/interop/pages.py $(PROGRAM) $(if $(PICTURES),--pictures $(PICTURES)) $(if $(PORTAL_HOME),--home $(PORTAL_HOME))
+
+operator: build-lab ## play the operator: harvest, upload, backup, restore beside searches; CHANGES=300 changes beside 32 clients
+	@python3 tests/interop/operator.py $(PROGRAM) $(CHANGES)
 
 export: build-lab ## test the ONNX export of training against numpy, without torch
 	@$(ENV) python3 tests/interop/export.py $(PROGRAM)

@@ -1,10 +1,12 @@
 //! `lodeseek backup` and `lodeseek restore`: incremental backups of the home with checksums.
 
 use super::ExitStatus;
+use super::local_server::LocalServer;
 use super::output::OutputArguments;
 use super::terminal::{Format, bar, grouped};
-use lodeseek_engine::{backup, restore};
-use lodeseek_store::{Access, Store};
+use anyhow::Context;
+use lodeseek_engine::{BackupReport, backup, restore};
+use lodeseek_store::{Access, Store, StoreError, is_home};
 use oxsdatatypes::DateTime;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -21,14 +23,16 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    let store = Store::open(home, Access::Read, None)?;
-    let bar = bar(1, "copying {bar:30} {pos} of {len} files · {eta} left");
-    let report = backup(&store, &arguments.folder, Some(DateTime::now()), &|done, total| {
-        bar.set_length(total as u64);
-        bar.set_position(done as u64);
-    });
-    bar.finish_and_clear();
-    let report = report?;
+    if !is_home(home) {
+        return Err(StoreError::NoHome { home: home.to_owned() }.into());
+    }
+    let report = match LocalServer::find(home) {
+        Some(server) => {
+            let result = server.backup(&arguments.folder)?;
+            serde_json::from_value(result).context("the running server is of another version; restart it")?
+        }
+        None => backup_here(home, &arguments.folder)?,
+    };
     let text = format!(
         "{} datasets backed up: {} files, {:.1} MB, of which {} files, {:.1} MB were copied",
         grouped(report.datasets as u64),
@@ -38,6 +42,18 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         report.copied_bytes as f64 / 1e6,
     );
     write(arguments.output.format(), &report, &text)
+}
+
+/// Writes a backup in this process.
+fn backup_here(home: &Path, folder: &Path) -> anyhow::Result<BackupReport> {
+    let store = Store::open(home, Access::Read, None)?;
+    let bar = bar(1, "copying {bar:30} {pos} of {len} files · {eta} left");
+    let report = backup(&store, folder, Some(DateTime::now()), &|done, total| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    Ok(report?)
 }
 
 pub(crate) fn run_restore(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {

@@ -38,7 +38,8 @@ impl LocalServer {
     /// If the server rejects the change, or it fails or is cancelled.
     pub(super) fn change(&self, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
         let mut job = self.request(method, path, body)?;
-        let bar = bar(1, "{bar:30} {pos} of {len} datasets · {elapsed}");
+        let unit = if path.ends_with("/backup") { "files" } else { "datasets" };
+        let bar = bar(1, &format!("{{bar:30}} {{pos}} of {{len}} {unit} · {{elapsed}}"));
         let ended = loop {
             match job["state"].as_str() {
                 Some("queued" | "running") => {}
@@ -73,6 +74,12 @@ impl LocalServer {
     /// Removes datasets, all or none.
     pub(super) fn remove(&self, ids: &[String]) -> anyhow::Result<Value> {
         self.change("POST", "/api/admin/remove", Some(&json!({ "datasets": ids })))
+    }
+
+    /// Writes a backup of the home to a folder.
+    pub(super) fn backup(&self, folder: &Path) -> anyhow::Result<Value> {
+        let absolute = std::path::absolute(folder).with_context(|| format!("cannot use {}", folder.display()))?;
+        self.change("POST", "/api/admin/backup", Some(&json!({ "folder": absolute })))
     }
 
     /// Sends a request over a connection of its own, and returns the JSON of the response.

@@ -1,9 +1,13 @@
 //! Log messages on stderr: text for people, or one JSON object a line for programs.
+//!
+//! A server writes them on a thread of its own: a program that does not read its stderr must not stop it.
 
 use super::config::Config;
 use anyhow::Context;
 use std::io::{self, IsTerminal};
+use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 /// Format of log messages.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,11 +21,21 @@ pub(super) enum LogFormat {
 /// Default filter of log messages.
 pub(super) const DEFAULT_FILTER: &str = "lodeseek=info,warn";
 
-/// Sets up logging for the process, filtered by `RUST_LOG`, the configuration or the default.
+/// Writer of log messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LogWriter {
+    /// The thread that logs a message writes it. Messages are in order with all other output.
+    Direct,
+    /// A thread of its own writes the messages. While nobody reads them, up to 128,000 wait; further ones are dropped.
+    Background,
+}
+
+/// Sets up logging for the process, filtered by `RUST_LOG`, the configuration or the default. Dropping the returned value
+/// writes the messages that wait, for at most a second.
 ///
 /// # Errors
 /// If the configured filter is not valid.
-pub(super) fn init(format: LogFormat, config: &Config) -> anyhow::Result<()> {
+pub(super) fn init(format: LogFormat, writer: LogWriter, config: &Config) -> anyhow::Result<Option<WorkerGuard>> {
     let configured = config.settings.log.filter.as_deref().unwrap_or(DEFAULT_FILTER);
     let filter = match EnvFilter::try_from_default_env() {
         Ok(filter) => filter,
@@ -30,7 +44,14 @@ pub(super) fn init(format: LogFormat, config: &Config) -> anyhow::Result<()> {
             format!("{place}: `log.filter`: {configured:?} is no filter; write for example {DEFAULT_FILTER:?}")
         })?,
     };
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false);
+    let (writer, guard) = match writer {
+        LogWriter::Direct => (BoxMakeWriter::new(io::stderr), None),
+        LogWriter::Background => {
+            let (writer, guard) = NonBlocking::new(io::stderr());
+            (BoxMakeWriter::new(writer), Some(guard))
+        }
+    };
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_target(false);
     match format {
         LogFormat::Text => log.with_ansi(has_colours()).init(),
         LogFormat::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).init(),
@@ -38,7 +59,7 @@ pub(super) fn init(format: LogFormat, config: &Config) -> anyhow::Result<()> {
     for message in &config.unknown_variables {
         tracing::warn!("{message}");
     }
-    Ok(())
+    Ok(guard)
 }
 
 /// Returns true if stderr is a terminal that shows colours. Files and pipes get plain text.

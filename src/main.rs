@@ -57,7 +57,7 @@ use clap::{Parser, Subcommand};
 use config::Config;
 #[cfg(feature = "lab")]
 use lab::{evaluate_snippets, fuse, reproduce, tag, training_data, tune};
-use logging::LogFormat;
+use logging::{LogFormat, LogWriter};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -202,7 +202,9 @@ fn read_config(arguments: &Arguments) -> anyhow::Result<Config> {
 
 fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let config = &read_config(arguments)?;
-    logging::init(arguments.log_format, config)?;
+    let is_server = matches!(arguments.command, Command::Serve(_));
+    let writer = if is_server { LogWriter::Background } else { LogWriter::Direct };
+    let _log = logging::init(arguments.log_format, writer, config)?;
     let home = &arguments.home;
     match &arguments.command {
         Command::Load(arguments) => load::run(home, config, arguments),

@@ -12,7 +12,7 @@ use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_server::{
     Branding, ConnectionLimits, Editor, HarvestSchedule, Logo, Operators, Portal, Proxies, PublicUrl, Reload,
-    ServeOptions, SnippetLimits, Theme, WorkerOptions, serve, serve_mcp,
+    ServeOptions, SnippetLimits, Theme, Tls, WorkerOptions, serve, serve_mcp,
 };
 use lodeseek_sparql::SparqlLimits;
 use lodeseek_store::{Access, Store};
@@ -30,6 +30,12 @@ pub(crate) struct Arguments {
     /// datasets keep the base of the home [default: the base; with the default base the address of the server].
     #[arg(long, value_name = "URL")]
     public_url: Option<PublicUrl>,
+    /// File with the certificate of the server and those of its issuers (PEM), for HTTPS. SIGHUP reads it again. Needs --tls-key.
+    #[arg(long, value_name = "FILE")]
+    tls_certificate: Option<PathBuf>,
+    /// File with the private key of the certificate (PEM, not encrypted). Other users may not read it.
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<PathBuf>,
     /// Maximum number of open connections. One client address may have a quarter of them. Further connections receive status 503
     /// or 429 [default: 512].
     #[arg(long, value_name = "N")]
@@ -106,6 +112,7 @@ pub(crate) const DEFAULT_BIND: &str = "127.0.0.1:7878";
 pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let bind = arguments.bind.as_deref().or(config.settings.server.bind.as_deref()).unwrap_or(DEFAULT_BIND);
     let options = arguments.options(home, config, addresses(bind)?)?;
+    let options = ServeOptions { tls: arguments.tls(config)?, ..options };
     // A server that changes the collection creates what is missing; another one only reads.
     if options.background.is_some() || options.admin {
         prepare(home, config)?;
@@ -148,7 +155,7 @@ fn addresses(bind: &str) -> anyhow::Result<Vec<SocketAddr>> {
 }
 
 impl Arguments {
-    /// Returns the options of a server that listens on some addresses.
+    /// Returns the options of a server that listens on some addresses, without TLS.
     fn options(&self, home: &Path, config: &Config, bind: Vec<SocketAddr>) -> anyhow::Result<ServeOptions> {
         let settings = &config.settings;
         let editor = self.editor.as_deref().or(settings.server.editor.as_deref());
@@ -161,6 +168,7 @@ impl Arguments {
         Ok(ServeOptions {
             bind,
             public_url: self.public_url.clone().or_else(|| settings.public_url.clone()),
+            tls: None,
             connections: self.connection_limits(config),
             sparql: self.sparql_limits(config),
             workers: if has_workers { Some(self.workers(home, config)?) } else { None },
@@ -180,6 +188,24 @@ impl Arguments {
     fn connection_limits(&self, config: &Config) -> ConnectionLimits {
         let total = self.max_connections.or(config.settings.server.max_connections);
         total.map_or_else(ConnectionLimits::default, |total| ConnectionLimits::with_total(total.get()))
+    }
+
+    /// Reads certificate and key.
+    ///
+    /// # Errors
+    /// If one of them is not configured, or the files are not valid.
+    fn tls(&self, config: &Config) -> anyhow::Result<Option<Tls>> {
+        let settings = &config.settings.server;
+        let certificate = self.tls_certificate.as_deref().or(settings.tls_certificate.as_deref());
+        let key = self.tls_key.as_deref().or(settings.tls_key.as_deref());
+        match (certificate, key) {
+            (None, None) => Ok(None),
+            (Some(certificate), Some(key)) => Ok(Some(Tls::open(certificate, key)?)),
+            (Some(_), None) => anyhow::bail!("the certificate has no key; set --tls-key, or `server.tls-key`"),
+            (None, Some(_)) => {
+                anyhow::bail!("the key has no certificate; set --tls-certificate, or `server.tls-certificate`")
+            }
+        }
     }
 
     /// Returns the memory of a worker process, in megabytes.

@@ -267,6 +267,22 @@ pub(crate) const KEYS: &[Key] = &[
         example: "true",
     },
     Key {
+        path: "server.tls-certificate",
+        kind: Kind::Path,
+        flags: "serve --tls-certificate",
+        help: "File with the certificate of the server and those of its issuers (PEM), for HTTPS",
+        default: || "none: plain HTTP".to_owned(),
+        example: "\"certificate.pem\"",
+    },
+    Key {
+        path: "server.tls-key",
+        kind: Kind::Path,
+        flags: "serve --tls-key",
+        help: "File with the private key of the certificate (PEM); other users may not read it",
+        default: none,
+        example: "\"key.pem\"",
+    },
+    Key {
         path: "server.max-connections",
         kind: Kind::Number,
         flags: "serve --max-connections",

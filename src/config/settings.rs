@@ -84,6 +84,8 @@ pub(crate) struct EncoderSettings {
 pub(crate) struct ServerSettings {
     pub(crate) bind: Option<String>,
     pub(crate) admin: Option<bool>,
+    pub(crate) tls_certificate: Option<PathBuf>,
+    pub(crate) tls_key: Option<PathBuf>,
     pub(crate) max_connections: Option<NonZeroUsize>,
     pub(crate) workers: Option<bool>,
     #[serde(deserialize_with = "worker_megabytes")]

@@ -88,6 +88,8 @@ async fn changes_need_a_token_with_the_scope() {
     let load = [("authorization", ADMIN), ("content-type", "application/json")];
     let reply = site.request(Method::POST, "/api/admin/load", &load, "{\"sources\": [\"/etc/passwd\"]}").await;
     assert!(reply.status == 403 && reply.body.contains("local socket"), "{}", reply.body);
+    let reply = site.request(Method::POST, "/api/admin/backup", &load, "{\"folder\": \"/tmp/backup\"}").await;
+    assert!(reply.status == 403 && reply.body.contains("local socket"), "{}", reply.body);
     // A token is removed while the server runs.
     let jobs = || site.request(Method::GET, "/api/admin/jobs", &[("authorization", READ)], "");
     assert_eq!(jobs().await.status, 200);
@@ -453,6 +455,34 @@ mod program {
         let audit = std::fs::read_to_string(home.path().join("audit.jsonl")).expect("the audit log");
         assert!(audit.lines().count() == 4 && audit.contains("\"by\":\"local\""), "{audit}");
         assert_eq!(run(home.path(), &["query", "ASK {}"]).code, Some(0), "the lock is free again");
+    }
+
+    #[test]
+    fn a_backup_goes_through_the_running_server() {
+        let home = tempfile::tempdir().expect("a folder");
+        for arguments in [&["load", "testdata/dumps/trees.nt.gz"][..], &["index"]] {
+            assert_eq!(run(home.path(), arguments).code, Some(0));
+        }
+        assert_eq!(run(home.path(), &["token", "add", "ci"]).code, Some(0));
+        let folder = tempfile::tempdir().expect("a folder");
+        let (target, restored) = (folder.path().join("backup"), folder.path().join("restored"));
+        let target = target.to_str().expect("a path");
+        let served = Served::start(home.path(), &["--admin"]);
+        assert_eq!(run(home.path(), &["load", "testdata/dumps/soils.ttl"]).code, Some(0));
+        let made = run(home.path(), &["backup", target, "--json"]);
+        let report: Value = serde_json::from_str(&made.out).unwrap_or_else(|error| panic!("{error}: {made:?}"));
+        assert!(made.code == Some(0) && report["datasets"] == 2, "{report}");
+        let inside = run(home.path(), &["backup", home.path().join("inside").to_str().expect("a path")]);
+        assert!(inside.code == Some(2) && inside.err.contains("inside the home"), "{inside:?}");
+        assert_eq!(run(home.path(), &["remove", "soils"]).code, Some(0));
+        let (code, log) = served.stop();
+        assert_eq!(code, Some(0), "{log}");
+
+        assert_eq!(run(&restored, &["restore", target]).code, Some(0));
+        assert!(run(&restored, &["search", "--json", "Boden"]).out.contains("\"id\": \"soils\""));
+        assert_eq!(run(&restored, &["token", "list"]).out, "write  ci\n", "tokens are part of the backup");
+        assert!(restored.join("audit.jsonl").exists() && !restored.join("admin").exists());
+        assert_eq!(run(&restored, &["verify"]).code, Some(0));
     }
 
     #[test]

@@ -44,6 +44,7 @@ const HEAVY: &[(&str, &[&str])] = &[
     ("axum", &["server"]),
     ("rmcp", &["server"]),
     ("tokio", &["server"]),
+    ("rustls", &["server"]),
     ("ureq", &["net"]),
     ("sophia", &["rdf"]),
     ("petgraph", &["snippet"]),

@@ -48,6 +48,8 @@ mod search_service;
 mod similar;
 #[cfg(feature = "rocksdb")]
 mod reproduce;
+#[cfg(all(unix, feature = "rocksdb"))]
+mod serving;
 mod stream;
 mod survey;
 mod testdata;

@@ -15,7 +15,7 @@
 
 use super::{EngineError, index_folder, vectors_folder};
 use lodeseek_index::vectors;
-use lodeseek_store::{Store, StoreError, read_checked, write_checked};
+use lodeseek_store::{Store, StoreError, create_private_folder, read_checked, write_checked};
 use oxsdatatypes::DateTime;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -34,7 +34,8 @@ const CHECKPOINT: &str = "backup.new";
 /// Marks a home whose restoration is not complete.
 const RESTORING: &str = "restoring";
 /// Files and folders of a home that are copied as they are. Their writers replace files by renaming.
-const PLAIN: [&str; 7] = ["lodeseek.toml", "loads.json", "duplicates.json", "quality", "harvest", "remote", "admin"];
+const PLAIN: [&str; 8] =
+    ["lodeseek.toml", "loads.json", "duplicates.json", "quality", "harvest", "remote", "tokens.json", "audit.jsonl"];
 /// File with the number of the last commit.
 const COMMIT_RECORD: &str = "commit.json";
 /// File whose presence makes a folder a home. It is restored last.
@@ -66,7 +67,7 @@ struct SavedFile {
 }
 
 /// Report of a backup.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BackupReport {
     /// Number of datasets.
@@ -176,7 +177,7 @@ fn empty_report() -> BackupReport {
 /// Checks the folder of a backup and returns the manifest of the earlier backup in it.
 fn open_target(home: &Path, target: &Path) -> Result<Option<Manifest>, EngineError> {
     let refused = |reason| BackupError::Target { path: target.to_owned(), reason };
-    fs::create_dir_all(target).map_err(io_error(target))?;
+    create_private_folder(target)?;
     let (home, folder) =
         (home.canonicalize().map_err(io_error(home))?, target.canonicalize().map_err(io_error(target))?);
     if folder.starts_with(&home) {
@@ -473,7 +474,7 @@ pub fn restore(backup: &Path, home: &Path, on_progress: &dyn Fn(usize, usize)) -
     if !is_empty && !marker.exists() {
         return Err(BackupError::NotEmpty(home.to_owned()).into());
     }
-    fs::create_dir_all(home).map_err(io_error(home))?;
+    create_private_folder(home)?;
     File::create(&marker).map_err(io_error(&marker))?;
     let mut report =
         RestoreReport { created: manifest.created.clone(), datasets: manifest.datasets, files: 0, bytes: 0 };

@@ -7,11 +7,13 @@
 //! | sends no complete request header in time, or is idle between requests | closed |
 //! | sends a request body too slowly, or for too long | 408, closed |
 //! | reads a response too slowly | closed |
+//! | does not complete the TLS handshake within [`ConnectionLimits::header_timeout`] | closed |
 //! | sends a body that the response does not need | the rest is discarded for a second, so that the client receives the response |
 
 use crate::error::ApiError;
 use crate::permits::{Exhausted, Permit, Permits};
 use crate::proxies::{Proxies, client_of_peer};
+use crate::tls::Tls;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Request};
@@ -21,7 +23,7 @@ use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -33,6 +35,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep, sleep, timeout};
+use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt as _;
 
 /// Maximum size of all request bodies in bytes that were received in part. Further ones receive status 503.
@@ -90,12 +93,13 @@ impl Default for ConnectionLimits {
 }
 
 /// Accepts connections until `stop`, and serves each until its client or a limit ends it. Returns when all connections are
-/// closed.
+/// closed. With `tls`, other connections than those of TLS are closed.
 pub(crate) async fn serve_connections(
     listener: TcpListener,
     router: Router,
     proxies: &Proxies,
     limits: &ConnectionLimits,
+    tls: Option<&Tls>,
     stop: impl Future<Output = ()>,
 ) {
     let server = Arc::new(Server {
@@ -106,6 +110,7 @@ pub(crate) async fn serve_connections(
         refusals: Permits::new(MAX_REFUSALS, MAX_REFUSALS),
         unfinished_bytes: Arc::default(),
         proxies: proxies.clone(),
+        tls: tls.map(Tls::acceptor),
     });
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
@@ -144,6 +149,7 @@ struct Server {
     /// Bytes of request bodies that were received in part.
     unfinished_bytes: Arc<AtomicUsize>,
     proxies: Proxies,
+    tls: Option<TlsAcceptor>,
 }
 
 /// Mark of a request, set when its client is known to be an administrator. Its body may take longer than
@@ -196,6 +202,27 @@ impl Server {
     fn serve(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, permit: Permit, graceful: &GracefulShutdown) {
         let has_unread = Arc::new(AtomicBool::new(false));
         let io = PacedStream { stream, pace: self.limits.pace(), has_unread: Arc::clone(&has_unread), linger: None };
+        let (server, watcher) = (Arc::clone(self), graceful.watcher());
+        tokio::spawn(async move {
+            let _permit = permit;
+            let Some(tls) = &server.tls else { return server.serve_stream(io, peer, has_unread, watcher).await };
+            // Below TLS, minimum rates hold for handshakes, too.
+            match timeout(server.limits.header_timeout, tls.accept(io)).await {
+                Ok(Ok(stream)) => server.serve_stream(stream, peer, has_unread, watcher).await,
+                Ok(Err(error)) => tracing::debug!(%error, %peer, "a TLS handshake failed"),
+                Err(_) => tracing::debug!(%peer, "a TLS handshake was not completed in time"),
+            }
+        });
+    }
+
+    /// Serves the requests of a connection until it ends.
+    async fn serve_stream<S: AsyncRead + AsyncWrite + Unpin + 'static>(
+        self: &Arc<Self>,
+        stream: S,
+        peer: SocketAddr,
+        has_unread: Arc<AtomicBool>,
+        watcher: Watcher,
+    ) {
         let server = Arc::clone(self);
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let (server, has_unread) = (Arc::clone(&server), Arc::clone(&has_unread));
@@ -205,14 +232,10 @@ impl Server {
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.header_timeout)
             .max_buf_size(BUFFER_BYTES)
-            .serve_connection(TokioIo::new(io), service);
-        let connection = graceful.watch(connection);
-        tokio::spawn(async move {
-            let _permit = permit;
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, %peer, "a connection ended early");
-            }
-        });
+            .serve_connection(TokioIo::new(stream), service);
+        if let Err(error) = watcher.watch(connection).await {
+            tracing::debug!(%error, %peer, "a connection ended early");
+        }
     }
 
     async fn respond(&self, request: Request<Incoming>, peer: SocketAddr, has_unread: Arc<AtomicBool>) -> Response {
@@ -264,9 +287,13 @@ impl Server {
         client.map(|client| self.requests.try_acquire(Some(client))).transpose()
     }
 
-    /// Sends a short response on a connection over the limit, and closes it.
+    /// Sends a short response on a connection over the limit, and closes it. With TLS it is closed only: a handshake costs too
+    /// much.
     fn refuse(&self, mut stream: TcpStream, peer: SocketAddr, exhausted: Exhausted) {
         tracing::debug!(%peer, ?exhausted, "a connection was refused");
+        if self.tls.is_some() {
+            return;
+        }
         let Ok(permit) = self.refusals.try_acquire(None) else { return };
         let status = exhausted.status();
         let reason = status.canonical_reason().unwrap_or_default();
@@ -491,10 +518,13 @@ fn written_bytes(written: &io::Result<usize>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tls::tests::{TestFiles, write_pair};
     use axum::extract::DefaultBodyLimit;
     use axum::routing::{get, post};
+    use rustls::pki_types::CertificateDer;
     use tokio::sync::oneshot;
     use tokio::task::JoinHandle;
+    use tokio_rustls::TlsConnector;
 
     const LARGE: usize = 64 << 20;
 
@@ -516,6 +546,10 @@ mod tests {
 
     impl Site {
         async fn start(limits: ConnectionLimits, proxies: Proxies) -> Self {
+            Self::start_with(limits, proxies, None).await
+        }
+
+        async fn start_with(limits: ConnectionLimits, proxies: Proxies, tls: Option<Tls>) -> Self {
             let router = Router::new()
                 .route("/", get(|| async { "home" }))
                 .route("/slow", get(|| async { sleep(Duration::from_secs(1)).await }))
@@ -535,7 +569,7 @@ mod tests {
             let (stop, stopped) = oneshot::channel();
             let ended = tokio::spawn(async move {
                 let stopped = async { stopped.await.unwrap_or_default() };
-                serve_connections(listener, router, &proxies, &limits, stopped).await;
+                serve_connections(listener, router, &proxies, &limits, tls.as_ref(), stopped).await;
             });
             Self { address, stop: Some(stop), ended }
         }
@@ -675,7 +709,7 @@ mod tests {
 
         let proxy = Proxies::new(&["127.0.0.1".parse().expect("an address")]);
         let site = Site::start(ConnectionLimits { total: 3, of_client: 1, ..short() }, proxy).await;
-        let _held = [site.connect().await, site.connect().await, site.connect().await];
+        let held = [site.connect().await, site.connect().await, site.connect().await];
         let received = site.exchange(&request("/")).await;
         assert!(received.starts_with("HTTP/1.1 503 ") && received.contains("retry-after: 5"), "{received}");
     }
@@ -715,6 +749,59 @@ mod tests {
         let site = Site::start(short(), Proxies::default()).await;
         assert!(site.exchange("GET / HTTP/1.1\r\n\r\n").await.starts_with("HTTP/1.1 400 "));
         assert!(site.exchange("GET / HTTP/1.0\r\n\r\n").await.contains("home"));
+    }
+
+    /// A client that trusts one certificate.
+    fn tls_client(certificate: &CertificateDer<'static>) -> TlsConnector {
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(certificate.clone()).expect("a certificate");
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = rustls::ClientConfig::builder_with_provider(provider);
+        let builder = builder.with_safe_default_protocol_versions().expect("supported versions");
+        TlsConnector::from(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()))
+    }
+
+    async fn exchange_by_tls(site: &Site, client: &TlsConnector, text: &str) -> io::Result<String> {
+        let name = "localhost".try_into().expect("a name");
+        let mut stream = client.connect(name, site.connect().await).await?;
+        stream.write_all(text.as_bytes()).await?;
+        let mut received = Vec::new();
+        let _ = stream.read_to_end(&mut received).await; // a reset ends it too
+        Ok(String::from_utf8_lossy(&received).into_owned())
+    }
+
+    #[tokio::test]
+    async fn tls_has_the_same_limits_and_a_new_certificate_after_a_reload() {
+        let files = TestFiles::new();
+        let tls = files.tls().expect("valid files");
+        let limits = ConnectionLimits { total: 3, of_client: 3, ..short() };
+        let site = Site::start_with(limits, Proxies::default(), Some(tls.clone())).await;
+        let client = tls_client(&files.certificate);
+        let get = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let home = exchange_by_tls(&site, &client, get).await.expect("trusted");
+        assert!(home.starts_with("HTTP/1.1 200 ") && home.ends_with("home"), "{home}");
+        // The response is sent although the body is not read.
+        let post = format!("POST /unread HTTP/1.1\r\nHost: localhost\r\nContent-Length: {LARGE}\r\n\r\n");
+        let refused = exchange_by_tls(&site, &client, &(post + &"x".repeat(1 << 20))).await.expect("trusted");
+        assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+        let large = "GET /large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        assert!(exchange_by_tls(&site, &client, large).await.expect("trusted").len() > LARGE);
+
+        // No HTTP without TLS, and no connection without a handshake.
+        assert!(!site.exchange(get).await.contains("HTTP/1.1"));
+        let mut silent = site.connect().await;
+        let ended = timeout(Duration::from_secs(5), rest(&mut silent)).await;
+        assert_eq!(ended.expect("closed after the time of a header"), "");
+        let held = [site.connect().await, site.connect().await, site.connect().await];
+        sleep(Duration::from_millis(100)).await;
+        assert!(exchange_by_tls(&site, &client, get).await.is_err(), "connections in a handshake count");
+        drop(held);
+        sleep(Duration::from_millis(100)).await;
+
+        let renewed = write_pair(files.folder.path());
+        tls.reload().expect("valid files");
+        assert!(exchange_by_tls(&site, &client, get).await.is_err(), "the old certificate is not sent any more");
+        assert!(exchange_by_tls(&site, &tls_client(&renewed), get).await.expect("trusted").ends_with("home"));
     }
 
     #[tokio::test]

@@ -13,7 +13,7 @@
 //! | `pages` | search page and static files; rendering for the other modules | |
 //! | `mcp` | Model Context Protocol: tools for agents, over the routes of `api` and `sparql` | |
 //! | `portal` | CKAN, DCAT-AP catalogue, feeds, sitemaps, Croissant, citations | `PortalState` |
-//! | `connections`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `workers`, `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
+//! | `connections`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `workers`, `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `tls`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
 //!
 //! # Routes
 //!
@@ -81,6 +81,7 @@ mod server;
 mod sparql;
 mod state;
 mod text;
+mod tls;
 mod workers;
 
 #[cfg(unix)]
@@ -98,6 +99,7 @@ pub use public_url::{InvalidPublicUrl, PublicUrl};
 pub use server::{Reload, ServeError, ServeOptions, on_stop_signal, serve, serve_mcp};
 pub use sparql::{Editor, EditorError};
 pub use state::{AppState, SnippetLimits};
+pub use tls::{Tls, TlsError};
 pub use workers::{WorkerOptions, WorkerRole, Workers, run_worker};
 
 use axum::Router;
@@ -107,6 +109,7 @@ use axum::middleware::{Next, from_fn};
 use axum::routing::get;
 use error::ApiError;
 use std::sync::Arc;
+use tower::util::option_layer;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
@@ -119,6 +122,9 @@ const MAX_BODY_BYTES: usize = 1 << 20;
 /// Content security policy: no resources of other origins, and no inline scripts. The pages work without their script.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// Permissions policy: the pages use no device.
+const PERMISSIONS_POLICY: &str = "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
+
 /// Returns the application with all routes.
 pub fn app(state: AppState) -> Router {
     let cors = CorsLayer::new()
@@ -127,6 +133,7 @@ pub fn app(state: AppState) -> Router {
         .allow_headers(Any)
         .expose_headers(Any);
     let admin = state.admin.clone();
+    let is_https_only = state.is_https_only();
     let proxies = Arc::clone(&state.proxies);
     let routes = Router::new()
         .merge(openapi::router())
@@ -154,6 +161,11 @@ pub fn app(state: AppState) -> Router {
         .layer(default_header(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY))
         .layer(default_header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(default_header(header::REFERRER_POLICY, "no-referrer"))
+        .layer(default_header(HeaderName::from_static("cross-origin-opener-policy"), "same-origin"))
+        .layer(default_header(HeaderName::from_static("permissions-policy"), PERMISSIONS_POLICY))
+        .layer(option_layer(
+            is_https_only.then(|| default_header(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000")),
+        ))
         .layer(from_fn(hosts::check_host))
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::new())

@@ -68,13 +68,13 @@ pub(crate) struct LinkBase(Arc<str>);
 
 impl LinkBase {
     /// Returns the base of a server without requests.
-    pub(crate) fn new(public_url: Option<&PublicUrl>, iris: &Iris, listening: Option<SocketAddr>) -> Self {
+    pub(crate) fn new(public_url: Option<&PublicUrl>, iris: &Iris, listening: Option<Listening>) -> Self {
         if let Some(url) = public_url {
             return Self(url.as_str().into());
         }
         match listening {
             // Nobody chose the default base as an address.
-            Some(address) if iris.base() == Iris::DEFAULT_BASE => Self(server_address(address).into()),
+            Some(listening) if iris.base() == Iris::DEFAULT_BASE => Self(listening.url().into()),
             _ => Self(iris.base().into()),
         }
     }
@@ -98,13 +98,26 @@ impl fmt::Display for LinkBase {
     }
 }
 
-/// Returns the address of a server as links contain it.
-fn server_address(address: SocketAddr) -> String {
-    let ip = address.ip();
-    if ip.is_loopback() || ip.is_unspecified() {
-        return format!("http://localhost:{}/", address.port());
+/// Address on which a server listens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listening {
+    pub(crate) address: SocketAddr,
+    pub(crate) has_tls: bool,
+}
+
+impl Listening {
+    pub(crate) fn scheme(self) -> &'static str {
+        if self.has_tls { "https" } else { "http" }
     }
-    format!("http://{address}/")
+
+    /// Returns the address as links contain it.
+    fn url(self) -> String {
+        let (scheme, ip) = (self.scheme(), self.address.ip());
+        if ip.is_loopback() || ip.is_unspecified() {
+            return format!("{scheme}://localhost:{}/", self.address.port());
+        }
+        format!("{scheme}://{}/", self.address)
+    }
 }
 
 impl FromRequestParts<AppState> for LinkBase {
@@ -129,7 +142,8 @@ mod tests {
         let default = Iris::default();
         let own = Iris::new("https://data.example.org/x/").expect("a base");
         let url: PublicUrl = "https://e.org/".parse().expect("a URL");
-        let address = |text: &str| Some(text.parse().expect("an address"));
+        let listening = |text: &str, has_tls| Some(Listening { address: text.parse().expect("an address"), has_tls });
+        let address = |text: &str| listening(text, false);
         for (url, iris, listening, expected) in [
             (Some(&url), &own, address("127.0.0.1:8100"), "https://e.org/"),
             (None, &own, address("127.0.0.1:8100"), "https://data.example.org/x/"),
@@ -137,6 +151,8 @@ mod tests {
             (None, &default, address("0.0.0.0:8100"), "http://localhost:8100/"),
             (None, &default, address("[::1]:8100"), "http://localhost:8100/"),
             (None, &default, address("192.0.2.1:80"), "http://192.0.2.1:80/"),
+            (None, &default, listening("127.0.0.1:8443", true), "https://localhost:8443/"),
+            (None, &default, listening("192.0.2.1:443", true), "https://192.0.2.1:443/"),
             (None, &default, None, "http://localhost:7878/"),
         ] {
             assert_eq!(LinkBase::new(url, iris, listening).as_str(), expected);

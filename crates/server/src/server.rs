@@ -13,6 +13,7 @@ use crate::proxies::Proxies;
 use crate::public_url::PublicUrl;
 use crate::sparql::Editor;
 use crate::state::{AppState, SnippetLimits};
+use crate::tls::Tls;
 use crate::workers::{WorkerOptions, Workers};
 use lodeseek_engine::{EngineError, Reranker, Searcher};
 use lodeseek_net::sparql_client::SparqlClient;
@@ -41,6 +42,8 @@ pub struct ServeOptions {
     pub bind: Vec<SocketAddr>,
     /// Address at which clients reach the server. Default: the base of the home; with the default base the address of the server.
     pub public_url: Option<PublicUrl>,
+    /// Certificate and key; `None` for plain HTTP. SIGHUP reads them again.
+    pub tls: Option<Tls>,
     /// Limits of connections.
     pub connections: ConnectionLimits,
     /// Limits of a SPARQL query.
@@ -135,7 +138,7 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         if options.admin {
             serve_local_socket(home, &state);
         }
-        reload_on_hangup(&state, options.reload.clone());
+        reload_on_hangup(&state, options.reload.clone(), options.tls.clone());
         listen(state, options, stop).await
     });
     drop(runtime); // ends the local socket, so that no change is requested any more
@@ -192,7 +195,7 @@ fn open(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Resu
 
 /// Reads settings again at each SIGHUP, which would otherwise end the process. Tokens of the administration need no signal.
 #[cfg(unix)]
-fn reload_on_hangup(state: &AppState, reload: Option<Reload>) {
+fn reload_on_hangup(state: &AppState, reload: Option<Reload>, tls: Option<Tls>) {
     use tokio::signal::unix::{SignalKind, signal};
     let mut hangup = match signal(SignalKind::hangup()) {
         Ok(hangup) => hangup,
@@ -204,6 +207,13 @@ fn reload_on_hangup(state: &AppState, reload: Option<Reload>) {
     let state = state.clone();
     tokio::spawn(async move {
         while hangup.recv().await.is_some() {
+            match tls.as_ref().map(Tls::reload) {
+                Some(Ok(())) => tracing::info!("reloaded the certificate"),
+                Some(Err(error)) => {
+                    tracing::error!(%error, "cannot reload the certificate; the previous one stays in use")
+                }
+                None => {}
+            }
             let Some((Reload(read), admin)) = reload.as_ref().zip(state.admin.as_ref()) else { continue };
             match read() {
                 Ok(operators) => {
@@ -217,7 +227,7 @@ fn reload_on_hangup(state: &AppState, reload: Option<Reload>) {
 }
 
 #[cfg(not(unix))]
-fn reload_on_hangup(_: &AppState, _: Option<Reload>) {}
+fn reload_on_hangup(_: &AppState, _: Option<Reload>, _: Option<Tls>) {}
 
 /// Serves the administration to local users. Without the socket, clients with a token can still use it.
 #[cfg(unix)]
@@ -249,8 +259,11 @@ async fn listen(state: AppState, options: &ServeOptions, stop_background: StopSi
         ServeError::Bind { address, cause }
     })?;
     let address = listener.local_addr()?;
-    let state = state.at(address);
-    tracing::info!("listening on http://{address} (public URL: {})", state.link_base);
+    let (state, scheme) = match &options.tls {
+        Some(_) => (state.at_with_tls(address), "https"),
+        None => (state.at(address), "http"),
+    };
+    tracing::info!("listening on {scheme}://{address} (public URL: {})", state.link_base);
     let (signal_sent, signal_received) = tokio::sync::oneshot::channel::<()>();
     let stop = async move {
         stop_signal().await;
@@ -258,7 +271,8 @@ async fn listen(state: AppState, options: &ServeOptions, stop_background: StopSi
         let _ = signal_sent.send(()); // the receiver lives as long as the server runs
     };
     let router = crate::app(state);
-    let serving = serve_connections(listener, router, &options.proxies, &options.connections, stop);
+    let serving =
+        serve_connections(listener, router, &options.proxies, &options.connections, options.tls.as_ref(), stop);
     let grace_period = async {
         let _ = signal_received.await;
         tokio::time::sleep(GRACE_PERIOD).await;

@@ -7,7 +7,7 @@ use crate::error::ApiError;
 use crate::permits::{Permit, Permits};
 use crate::portal::{Portal, PortalState};
 use crate::proxies::Proxies;
-use crate::public_url::{LinkBase, PublicUrl};
+use crate::public_url::{LinkBase, Listening, PublicUrl};
 use crate::server::ServeError;
 use crate::sparql::{Editor, SparqlState};
 use crate::workers::Workers;
@@ -89,7 +89,7 @@ pub struct AppState {
     /// First part of absolute links, unless a trusted proxy forwards another one.
     pub(crate) link_base: LinkBase,
     /// Address on which the server listens.
-    listening: Option<SocketAddr>,
+    listening: Option<Listening>,
     /// Base addresses at which the server listens.
     pub(crate) addresses: Vec<String>,
     pub(crate) api: Arc<ApiState>,
@@ -186,12 +186,23 @@ impl AppState {
 
     /// Sets the address of the server. `SERVICE` patterns with this address are evaluated locally.
     #[must_use]
-    pub fn at(mut self, address: SocketAddr) -> Self {
-        self.addresses = vec![format!("http://{address}/")];
+    pub fn at(self, address: SocketAddr) -> Self {
+        self.listening_at(Listening { address, has_tls: false })
+    }
+
+    /// Sets the address of a server with TLS.
+    #[must_use]
+    pub fn at_with_tls(self, address: SocketAddr) -> Self {
+        self.listening_at(Listening { address, has_tls: true })
+    }
+
+    fn listening_at(mut self, listening: Listening) -> Self {
+        let (scheme, address) = (listening.scheme(), listening.address);
+        self.addresses = vec![format!("{scheme}://{address}/")];
         if address.ip().is_loopback() {
-            self.addresses.push(format!("http://localhost:{}/", address.port()));
+            self.addresses.push(format!("{scheme}://localhost:{}/", address.port()));
         }
-        self.listening = Some(address);
+        self.listening = Some(listening);
         self.with_links()
     }
 
@@ -205,8 +216,13 @@ impl AppState {
     /// If true, only this machine can reach the server: it listens on a loopback address, and neither a proxy nor a public
     /// URL is configured.
     pub(crate) fn is_local_only(&self) -> bool {
-        let is_on_loopback = self.listening.is_some_and(|address| address.ip().is_loopback());
+        let is_on_loopback = self.listening.is_some_and(|listening| listening.address.ip().is_loopback());
         is_on_loopback && self.proxies.is_empty() && self.public_url.is_none()
+    }
+
+    /// If true, browsers may remember that the host of this server has TLS. Other programs on this machine share its own name.
+    pub(crate) fn is_https_only(&self) -> bool {
+        self.listening.is_some_and(|listening| listening.has_tls) && !self.is_local_only()
     }
 
     /// Sets name, description and publisher of the portal.

@@ -51,6 +51,7 @@ mod view;
 pub use counts::{GraphCounts, UsageCounts};
 pub use fingerprint::Fingerprint;
 pub use graph_file::{read_checked, write_checked, write_whole};
+pub use home_folder::create_private_folder;
 pub use journal::{PastDataset, PastLoad};
 pub use load::{
     DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced,
@@ -270,7 +271,7 @@ impl Store {
             Iris::new(base)?; // before anything is made that would look like a home
         }
         if access == Access::Write {
-            home_folder::create(home)?;
+            create_private_folder(home)?;
             fs::create_dir_all(home.join("graphs")).map_err(StoreError::io(home))?;
         }
         let lock = lock(home, access)?;

@@ -6,7 +6,7 @@ use super::Live;
 use super::harvest_schedule::index_pending;
 use super::jobs::{Jobs, Next, Progress};
 use lodeseek_catalog::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata};
-use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, Updater};
+use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, Updater, backup};
 use lodeseek_rdf::TripleGraph;
 use lodeseek_store::{
     DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, Stamp, Store, StoreError,
@@ -41,6 +41,8 @@ pub(crate) enum Change {
     Remove(Vec<DatasetId>),
     /// Indexes the datasets whose entries are missing or outdated, or all.
     Index { rebuild: bool },
+    /// Writes a backup of the home to a folder. It changes nothing, but no change may run meanwhile.
+    Backup(PathBuf),
 }
 
 impl Change {
@@ -50,6 +52,7 @@ impl Change {
             Self::Load { .. } => "load",
             Self::Remove(_) => "remove",
             Self::Index { .. } => "index",
+            Self::Backup(_) => "backup",
         }
     }
 
@@ -58,7 +61,7 @@ impl Change {
         match self {
             Self::Put(upload) => vec![upload.id.to_string()],
             Self::Remove(ids) => ids.iter().map(ToString::to_string).collect(),
-            Self::Load { .. } | Self::Index { .. } => Vec::new(),
+            Self::Load { .. } | Self::Index { .. } | Self::Backup(_) => Vec::new(),
         }
     }
 }
@@ -197,6 +200,7 @@ fn make(change: Change, live: &Live, control: &Control) -> Result<Value, Failure
         Change::Load { sources, id_prefix } => load(&sources, &id_prefix, live, control),
         Change::Remove(ids) => remove(&ids, live),
         Change::Index { rebuild } => index(rebuild, live, control),
+        Change::Backup(folder) => return save(&folder, live, control),
     };
     // Earlier steps of a failed load are visible too.
     live.searcher.refresh()?;
@@ -229,6 +233,12 @@ fn put(upload: DatasetUpload, live: &Live) -> Result<Value, Failure> {
     };
     drop(spool);
     put_result(report, is_new)
+}
+
+/// Writes a backup. The progress counts files.
+fn save(folder: &Path, live: &Live, control: &Control) -> Result<Value, Failure> {
+    let report = backup(&live.store, folder, Some(DateTime::now()), &|done, total| control.report(done, total))?;
+    Ok(json!(report))
 }
 
 /// Returns the entry of a dataset, or `None` if there is no such dataset.

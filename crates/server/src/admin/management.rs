@@ -225,6 +225,7 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/api/admin/remove", post(remove_datasets))
         .route("/api/admin/index", post(index_collection))
         .route("/api/admin/load", post(load_sources))
+        .route("/api/admin/backup", post(back_up))
         .route("/api/admin/audit", get(audit_log))
         .layer(DefaultBodyLimit::max(MAX_UPLOAD_BYTES))
         .layer(map_response(without_caching))
@@ -471,6 +472,35 @@ async fn load_sources(
             return Err(ApiError::bad_request("the paths of the sources must be absolute"));
         }
         submit(&state, Change::Load { sources, id_prefix }, &caller, wait_time(&headers)).await
+    })
+    .await
+}
+
+/// Target of a backup: an absolute path on this machine.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BackupTarget {
+    folder: PathBuf,
+}
+
+/// `POST /api/admin/backup`: writes a backup to a folder of this machine. Only for the local socket: others must not write its
+/// files.
+async fn back_up(
+    State(state): State<AppState>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Result<Json<BackupTarget>, JsonRejection>,
+) -> Response {
+    respond(async {
+        let Json(BackupTarget { folder }) = body.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        if !caller.is_local {
+            let message = "backups are made over the local socket only; run `lodeseek backup` on the server's machine";
+            return Err(ApiError::with_status(StatusCode::FORBIDDEN, message));
+        }
+        if !folder.is_absolute() {
+            return Err(ApiError::bad_request("the path of the backup must be absolute"));
+        }
+        submit(&state, Change::Backup(folder), &caller, wait_time(&headers)).await
     })
     .await
 }

@@ -1,0 +1,204 @@
+//! The server process: TLS, its certificate, and a log that nobody reads.
+
+use super::support::{program, run};
+use rustls::pki_types::CertificateDer;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+fn home() -> TempDir {
+    let home = tempfile::tempdir().expect("a folder");
+    for arguments in [&["load", "testdata/dumps/trees.nt.gz"][..], &["index"]] {
+        assert_eq!(run(home.path(), arguments).code, Some(0));
+    }
+    home
+}
+
+/// A running server. Only the test reads its messages.
+struct Server {
+    child: Child,
+    messages: BufReader<ChildStderr>,
+    address: String,
+}
+
+impl Server {
+    fn start(home: &Path, arguments: &[&str]) -> Self {
+        let mut command = program(home);
+        command.args(["serve", "--bind", "127.0.0.1:0"]).args(arguments).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("started");
+        let messages = BufReader::new(child.stderr.take().expect("stderr"));
+        let mut server = Self { child, messages, address: String::new() };
+        let line = server.wait_for("listening on ");
+        let address = line.split("://").nth(1).and_then(|rest| rest.split(' ').next());
+        server.address = address.expect("an address").to_owned();
+        server
+    }
+
+    /// Reads messages until one contains a text, and returns it.
+    fn wait_for(&mut self, text: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert!(self.messages.read_line(&mut line).expect("UTF-8") > 0, "the server ended before {text}");
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    fn send_signal(&self, name: &str) {
+        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status();
+        assert!(sent.expect("a shell").success());
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).expect("connected");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("set");
+        stream
+    }
+
+    /// Requests a path by HTTPS from a server with this certificate.
+    fn get_by_tls(&self, certificate: &CertificateDer<'static>, path: &str) -> std::io::Result<String> {
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(certificate.clone()).expect("a certificate");
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = rustls::ClientConfig::builder_with_provider(provider);
+        let builder = builder.with_safe_default_protocol_versions().expect("supported versions");
+        let config = Arc::new(builder.with_root_certificates(roots).with_no_client_auth());
+        let name = "localhost".try_into().expect("a name");
+        let connection = rustls::ClientConnection::new(config, name).expect("a client");
+        let mut stream = rustls::StreamOwned::new(connection, self.connect());
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut response = String::new();
+        stream.read_to_string(&mut response)?;
+        Ok(response)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// Writes a new certificate for `localhost` with its key into a home, and returns the certificate.
+fn write_certificate(home: &Path) -> CertificateDer<'static> {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    let key = home.join("key.pem");
+    fs::write(home.join("certificate.pem"), made.cert.pem()).expect("written");
+    fs::write(&key, made.signing_key.serialize_pem()).expect("written");
+    fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("private");
+    made.cert.der().clone()
+}
+
+fn configure(home: &Path, text: &str) {
+    let path = home.join("lodeseek.toml");
+    let present = fs::read_to_string(&path).expect("read");
+    fs::write(&path, format!("{present}{text}")).expect("written");
+}
+
+#[test]
+fn a_server_with_tls_links_to_itself_and_reads_its_certificate_again() {
+    let home = home();
+    let home = home.path();
+    let certificate = write_certificate(home);
+    configure(home, "[server]\ntls-certificate = \"certificate.pem\"\ntls-key = \"key.pem\"\n");
+    let mut server = Server::start(home, &[]);
+    let port = server.address.rsplit(':').next().expect("a port");
+    let robots = server.get_by_tls(&certificate, "/robots.txt").expect("trusted");
+    assert!(robots.contains(&format!("Sitemap: https://localhost:{port}/sitemap.xml")), "{robots}");
+    for header in
+        ["content-security-policy: default-src 'none'", "x-content-type-options: nosniff", "permissions-policy: "]
+    {
+        assert!(robots.contains(header), "{header}: {robots}");
+    }
+    assert!(!robots.contains("strict-transport-security"), "other programs share the name localhost: {robots}");
+
+    fs::write(home.join("certificate.pem"), "").expect("written");
+    server.send_signal("HUP");
+    let message = server.wait_for("cannot reload the certificate");
+    assert!(message.contains("certificate.pem contains no certificate"), "{message}");
+    assert!(server.get_by_tls(&certificate, "/livez").expect("trusted").ends_with("ok\n"));
+    let renewed = write_certificate(home);
+    server.send_signal("HUP");
+    server.wait_for("reloaded the certificate");
+    assert!(server.get_by_tls(&certificate, "/livez").is_err(), "the old certificate is not sent any more");
+    assert!(server.get_by_tls(&renewed, "/livez").expect("trusted").ends_with("ok\n"));
+    drop(server);
+
+    let server = Server::start(home, &["--public-url", "https://data.example.org/"]);
+    let page = server.get_by_tls(&renewed, "/livez").expect("trusted");
+    assert!(page.contains("strict-transport-security: max-age=31536000"), "{page}");
+}
+
+#[test]
+fn wrong_settings_of_tls_are_errors_at_the_start() {
+    let home = home();
+    let home = home.path();
+    write_certificate(home);
+    let (certificate, key) = (home.join("certificate.pem"), home.join("key.pem"));
+    let (certificate, key) = (certificate.to_str().expect("a path"), key.to_str().expect("a path"));
+    let other = tempfile::tempdir().expect("a folder");
+    write_certificate(other.path());
+    let other_key = other.path().join("key.pem");
+    for (arguments, reason) in [
+        (&["--tls-certificate", certificate][..], "the certificate has no key; set --tls-key"),
+        (&["--tls-key", key], "the key has no certificate; set --tls-certificate"),
+        (&["--tls-certificate", "no/such.pem", "--tls-key", key], "cannot read no/such.pem"),
+        (&["--tls-certificate", certificate, "--tls-key", certificate], "certificate.pem contains no private key"),
+        (
+            &["--tls-certificate", certificate, "--tls-key", other_key.to_str().expect("a path")],
+            "key.pem does not match the first certificate in",
+        ),
+    ] {
+        let ran = run(home, &[&["serve", "--bind", "127.0.0.1:0"], arguments].concat());
+        assert!(ran.code == Some(2) && ran.err.contains(reason), "{reason}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_log_that_nobody_reads_stops_no_request() {
+    let home = home();
+    let server = Server::start(home.path(), &[]);
+    let started = Instant::now();
+    let id = "i".repeat(64);
+    // A pipe holds 64 KiB; the messages of these requests are longer.
+    for number in 0..1000 {
+        let mut stream = server.connect();
+        write!(stream, "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Request-Id: {id}\r\n\r\n")
+            .expect("sent");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap_or_else(|error| panic!("request {number}: {error}"));
+        assert!(response.ends_with("ok\n"), "request {number}: {response}");
+    }
+    assert!(started.elapsed() < Duration::from_secs(60));
+    server.send_signal("TERM");
+    let mut server = server;
+    let until = Instant::now() + Duration::from_secs(20);
+    while server.child.try_wait().expect("a child").is_none() {
+        assert!(Instant::now() < until, "the server waits for a reader of its log");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_change_beside_a_server_that_only_reads_names_the_remedy() {
+    let home = home();
+    let server = Server::start(home.path(), &[]);
+    for arguments in [&["load", "testdata/dumps/soils.ttl"][..], &["remove", "trees"], &["index"]] {
+        let ran = run(home.path(), arguments);
+        assert!(
+            ran.code == Some(2) && ran.err.contains("a server started with --admin makes changes itself"),
+            "{ran:?}"
+        );
+        assert!(ran.err.contains(&server.child.id().to_string()), "the process is named: {ran:?}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = folder.path().join("backup");
+    assert_eq!(run(home.path(), &["backup", target.to_str().expect("a path")]).code, Some(0), "it reads, too");
+}
