@@ -95,7 +95,7 @@ pages: build-lab ## test the pages with Playwright, Chromium and axe-core; PICTU
 	@python3 tests/interop/pages.py $(PROGRAM) $(if $(PICTURES),--pictures $(PICTURES)) $(if $(PORTAL_HOME),--home $(PORTAL_HOME))
 
 operator: build-lab ## play the operator: harvest, upload, backup, restore beside searches; CHANGES=300 changes beside 32 clients
-	@python3 tests/interop/operator.py $(PROGRAM) $(CHANGES)
+	@python3 tests/interop/portal_operator.py $(PROGRAM) $(CHANGES)
 
 export: build-lab ## test the ONNX export of training against numpy, without torch
 	@$(ENV) python3 tests/interop/export.py $(PROGRAM)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plays the operator of a portal, from the first configuration to the restored home, while searches go on.
 
-usage: operator.py PROGRAM [CHANGES]
+usage: portal_operator.py PROGRAM [CHANGES]
 
 Part one: a home is configured, three catalogues are harvested from a web server on this machine, a dataset is uploaded, its title is
 changed, a dataset is removed, and a backup is made while all this is searched. A second server takes over from the restored backup,
@@ -41,8 +41,13 @@ DCAT = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.o
 PLACES = ["harbour", "forest", "market"]
 
 
+servers = []  # processes
+
+
 def fail(message):
     print(f"FAIL: {message}", flush=True)
+    for process in servers:
+        process.kill()
     os._exit(1)  # other threads may be waiting
 
 
@@ -123,7 +128,9 @@ class Server:
     def __init__(self, program, home, log):
         self.log = log
         with open(log, "w") as file:
-            self.process = subprocess.Popen([program, "--home", str(home), "serve", "--bind", "127.0.0.1:0"], stderr=file, env=environment())
+            self.process = subprocess.Popen([program, "--home", str(home), "serve", "--bind", "127.0.0.1:0"],
+                                            stdout=subprocess.DEVNULL, stderr=file, env=environment())
+        servers.append(self.process)
         found = wait_for(lambda: re.search(r"listening on http://(127\.0\.0\.1:\d+)", log.read_text()) or self.process.poll() is not None,
                          "the server does not listen")
         if found is True:
