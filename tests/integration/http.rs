@@ -410,6 +410,7 @@ async fn nothing_from_data_becomes_markup() {
         // The page's own picture; what is in it comes from data.
         let body = reply.body.replacen("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\"", "", 1);
         let body = body.replacen("<script src=\"/page.js\" defer></script>", "", 1);
+        let body = body.replacen("<script src=\"/query.js\" defer></script>", "", 1);
         let body = without_json_ld(&body).replace("<img src=\"/dataset/", "");
         for tag in ["<script", "<svg", "<img", "<b>author", "<i>", "<u>", "onmouseover='"] {
             assert!(!body.contains(tag), "{tag} in {body}");

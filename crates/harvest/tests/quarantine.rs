@@ -1,4 +1,4 @@
-//! Issue 25, finding 7: content that ends the process was read again at each start, so the portal stayed down.
+//! Content that ends the process is not read again at each start: the portal would stay down.
 //!
 //! The harvest runs in a child process, which is this test program with an environment variable.
 
@@ -15,7 +15,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{self, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -62,6 +62,9 @@ fn harvest(folder: &Path, source: &str, sink: &mut Sink) -> HarvestReport {
     harvester.run(&[source.to_owned()], sink, &|_| ()).expect("harvested")
 }
 
+/// Held by each test. A child that another test starts has the lock file of a harvest open until it executes its program.
+static SERIAL: Mutex<()> = Mutex::new(());
+
 /// The child process; without the variable, nothing.
 #[test]
 fn child() {
@@ -76,6 +79,7 @@ fn child() {
 
 #[test]
 fn a_dataset_that_ends_the_process_is_left_out() {
+    let _serial = SERIAL.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("catalog.ttl"), described(&["a", "b", "bad", "c", "d"])).expect("written");
     let run = || {
@@ -120,6 +124,7 @@ fn start(second: Arc<Mutex<String>>) -> String {
 
 #[test]
 fn a_page_that_ended_the_process_twice_is_skipped_until_it_changes() {
+    let _serial = SERIAL.lock().unwrap_or_else(PoisonError::into_inner);
     let second = Arc::new(Mutex::new(described(&["c"])));
     let site = start(Arc::clone(&second));
     let (folder, mut sink) = (tempfile::tempdir().expect("a folder"), Sink::default());

@@ -577,7 +577,7 @@ mod tests {
         assert_eq!(load(b"# no triples, and no error\n"), (DatasetOutcome::Replaced, 0));
     }
 
-    /// Issue 25, finding 14: a `data.json` of many small entries became one transaction of gigabytes.
+    /// A `data.json` of many small entries became one transaction of gigabytes.
     #[test]
     fn many_datasets_without_content_are_committed_in_batches() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -444,7 +444,7 @@ fn token() -> impl Strategy<Value = &'static str> {
 const TOKENS: &str = "< > \" ' \"\"\" \\ . ; , [ ] ( ) { } \n \r # @prefix PREFIX e: <http://e/> a @en ^^ _:b 1. << >> => \
     <!DOCTYPE <!ENTITY &e; <!-- --> <![CDATA[ ]]> <? ?> </ /> \"@id\" : é \0";
 
-/// Issue 25, finding 1: the parser defines a chain of terms recursively, and overflowed the stack.
+/// The parser defines a chain of terms recursively, and overflowed the stack.
 #[test]
 fn json_ld_chains_of_terms_are_rejected() {
     let document = |terms: usize| {
@@ -460,7 +460,7 @@ fn json_ld_chains_of_terms_are_rejected() {
     assert_eq!(read("a.jsonld", &wide).0.len(), 1);
 }
 
-/// Issue 25, finding 14: the parser copies all terms for each context inside another one.
+/// The parser copies all terms for each context inside another one.
 #[test]
 fn json_ld_contexts_inside_contexts_are_limited() {
     let terms: Vec<String> = (0..6000).map(|term| format!("\"a{term}\": \"http://e/{term}\"")).collect();
@@ -477,7 +477,7 @@ fn json_ld_contexts_inside_contexts_are_limited() {
     assert_eq!(read("a.jsonld", &document("", node, 20)).0.len(), 1);
 }
 
-/// Issue 25, finding 13: a long prefix is prepended to each short name.
+/// A long prefix is prepended to each short name.
 #[test]
 fn json_ld_namespaces_are_limited() {
     let context = format!("{{\"e\": \"http://e/{}/\"}}", "x".repeat(100_000));
@@ -485,7 +485,7 @@ fn json_ld_namespaces_are_limited() {
     assert!(message.contains("prefixes, vocabulary and base"), "{message}");
 }
 
-/// Issue 25, finding 13: names that are resolved against a long base or prefix.
+/// Names that are resolved against a long base or prefix.
 #[test]
 fn long_bases_and_prefixes_are_rejected() {
     let long = "x".repeat(100_000);
@@ -502,7 +502,7 @@ fn long_bases_and_prefixes_are_rejected() {
     assert!(message.contains("longer than 8192 bytes"), "{message}");
 }
 
-/// Issue 25, finding 14: time after errors.
+/// Time after errors.
 #[test]
 fn errors_among_many_prefixes_and_in_long_statements() {
     let mut text = String::new();
@@ -519,7 +519,7 @@ fn errors_among_many_prefixes_and_in_long_statements() {
     assert!(message.contains("read again and again"), "{message}");
 }
 
-/// Issue 25, finding 14: entries of the directory that share one member.
+/// Entries of the directory that share one member.
 #[test]
 fn zip_members_that_overlap_are_rejected() {
     let long: String =
@@ -537,7 +537,7 @@ fn rdf_xml_with(attributes: &str, content: &str) -> String {
     rdf_xml("", content).replacen(" xmlns:e=", &format!(" {attributes} xmlns:e="), 1)
 }
 
-/// Issue 25, finding 14: quick-xml compares each name with all namespaces, and each attribute with all others of its element.
+/// Quick-xml compares each name with all namespaces, and each attribute with all others of its element.
 #[test]
 fn xml_namespaces_and_attributes_are_limited() {
     let namespaces = |count: usize| -> String { (0..count).map(|n| format!("xmlns:n{n}='http://e/{n}/' ")).collect() };
@@ -581,7 +581,7 @@ fn namespaces_of_xml_literals_are_limited() {
     assert!(triples.iter().any(|triple| triple.len() > 100 * 2_000), "the namespaces are not in the literal");
 }
 
-/// Issue 25, finding 13: names that are resolved against a base of some kilobytes, without triples.
+/// Names that are resolved against a base of some kilobytes, without triples.
 #[test]
 fn xml_bases_are_limited() {
     let long = "x".repeat(8000);

@@ -90,7 +90,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Routes outside the document: files of the pages, and resources that other standards describe.
-    const UNDOCUMENTED: [&str; 20] = [
+    const UNDOCUMENTED: [&str; 22] = [
+        "/api/admin/backup",
+        "/mcp",
         "/api/admin/load",
         "/",
         "/style.css",

@@ -437,7 +437,7 @@ proptest! {
     }
 }
 
-/// Issue 25, finding 14: one block of many terms, whose objects are read backwards.
+/// One block of many terms, whose objects are read backwards.
 #[test]
 fn long_blocks_are_limited() {
     let subjects = |number: u32| format!("<http://e/s{number:05}> <http://e/p> ");
