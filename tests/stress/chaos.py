@@ -35,7 +35,7 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATASETS, ENTITIES = 24, 40
 TIMEOUT = 300
-REMEDIES = ("lodeseek verify", "lodeseek repair", "lodeseek index", "lodeseek load", "correct it", "use an absolute", "/lodeseek.toml:", "remove the folder and run",
+REMEDIES = ("lodeseek verify", "lodeseek repair", "lodeseek index", "lodeseek load", "correct it", "use an absolute", "/lodeseek.toml:", "remove the folder and run", "use another backup",
             # Oxigraph repeats the error of a damaged block until the memory of the answer is used up; `verify` names the block.
             "the answer takes more than")
 PARTS = ["flips", "log", "kills", "backup", "disk", "read-only", "processes", "clock"]
