@@ -37,6 +37,7 @@ mod provenance;
 mod quality;
 mod query;
 mod ranking;
+mod rebase;
 mod remove;
 mod repair;
 mod run;
@@ -108,6 +109,8 @@ enum Command {
     Backup(backup::Arguments),
     /// Restore the collection from a backup.
     Restore(backup::Arguments),
+    /// Change the base of all IRIs of the collection.
+    Rebase(rebase::Arguments),
     /// Show a dataset.
     Show(show::Arguments),
     /// List the datasets most similar to a dataset or an RDF file, with reasons.
@@ -218,6 +221,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::Repair(arguments) => repair::run(home, config, arguments),
         Command::Backup(arguments) => backup::run(home, arguments),
         Command::Restore(arguments) => backup::run_restore(home, arguments),
+        Command::Rebase(arguments) => rebase::run(home, arguments),
         Command::Show(arguments) => show::run(home, arguments),
         Command::Similar(arguments) => similar::run(home, config, arguments),
         Command::Snippet(arguments) => snippet::run(home, arguments),

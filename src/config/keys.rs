@@ -62,7 +62,7 @@ pub(crate) const KEYS: &[Key] = &[
         path: "base",
         kind: Kind::Text,
         flags: "load --base, harvest --base",
-        help: "First part of all IRIs. Written when the home is created, and fixed from then on",
+        help: "First part of all IRIs. Written when the home is created; `lodeseek rebase` changes it",
         default: || lodeseek_catalog::Iris::DEFAULT_BASE.to_owned(),
         example: "\"http://localhost:7878/\"",
     },

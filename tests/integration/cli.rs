@@ -359,7 +359,10 @@ fn errors_say_what_to_do() {
     assert!(fails(loaded.path(), &["search", "a"]).contains("there is no index"), "a home not indexed yet");
     assert_eq!(run(loaded.path(), &["index"]).code, Some(0));
     let other = fails(loaded.path(), &["load", "testdata/catalog.ttl", "--base", "http://e.org/"]);
-    assert!(other.contains("it was created with the base http://localhost:7878/"), "{other}");
+    assert!(
+        other.contains("its base is http://localhost:7878/; `lodeseek rebase http://e.org/` changes it"),
+        "{other}"
+    );
     for arguments in [&["show", "none"][..], &["show", "none", "--rdf", "nt"]] {
         let unknown = fails(loaded.path(), arguments);
         assert!(unknown.contains("there is no dataset none"), "{unknown}");

@@ -43,6 +43,8 @@ mod protocol;
 mod public_url;
 mod quality;
 mod ranking;
+#[cfg(feature = "rocksdb")]
+mod rebase;
 mod rerank;
 mod search_service;
 mod similar;

@@ -153,7 +153,7 @@ pub(crate) fn copy_of_testdata() -> TempDir {
     folder
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder") {
         let path = entry.expect("an entry").path();

@@ -101,6 +101,16 @@ impl Iris {
         self.node("versions")
     }
 
+    /// Returns the IRI that an IRI of this base becomes with another base. `None` for IRIs from elsewhere, even if they begin
+    /// with the base.
+    #[must_use]
+    pub fn moved(&self, iri: &NamedNode, to: &Self) -> Option<NamedNode> {
+        let path = iri.as_str().strip_prefix(&self.base)?;
+        let is_ours = ["dataset/", "graph/"].iter().any(|prefix| path.starts_with(prefix))
+            || ["catalog", "profiles", "snippets", "versions"].contains(&path);
+        is_ours.then(|| to.node(path))
+    }
+
     /// Returns the base of relative IRIs in a dump.
     #[must_use]
     pub fn dump_base(&self, id: &DatasetId, file: &str) -> String {
@@ -170,6 +180,20 @@ mod tests {
     fn bases_are_checked() {
         for bad in ["", "localhost/", "http://e.org", "ftp://e.org/", "http://e org/"] {
             assert!(Iris::new(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_own_iris_move() {
+        let (from, to) = (Iris::new("http://a.org/").expect("a base"), Iris::new("https://b.org/x/").expect("a base"));
+        let moved = |iri: &str| from.moved(&NamedNode::new_unchecked(iri), &to).map(NamedNode::into_string);
+        let id = DatasetId::new("a/b").expect("an id");
+        assert_eq!(moved(from.dataset(&id).as_str()), Some(to.dataset(&id).into_string()));
+        assert_eq!(moved(from.part(&id, "record").as_str()), Some(to.part(&id, "record").into_string()));
+        assert_eq!(moved(from.graph(&id, "1f").as_str()), Some(to.graph(&id, "1f").into_string()));
+        assert_eq!(moved("http://a.org/catalog"), Some("https://b.org/x/catalog".to_owned()));
+        for foreign in ["http://a.org/", "http://a.org/about", "http://a.org/catalogue", "http://c.org/dataset/x"] {
+            assert_eq!(moved(foreign), None, "{foreign}");
         }
     }
 

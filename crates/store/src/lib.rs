@@ -38,6 +38,7 @@ mod holders;
 mod home_folder;
 mod journal;
 mod load;
+mod rebase;
 mod record;
 mod remove;
 mod repair;
@@ -57,6 +58,7 @@ pub use load::{
     DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced,
 };
 pub use named_graphs::StoredGraph;
+pub use rebase::change_base;
 pub use record::Stamp;
 pub use repair::{Lost, LostDataset, damaged_store, rebuild_store};
 pub use resource::{Excerpt, Position, Resources, resource};
@@ -122,7 +124,9 @@ pub enum StoreError {
         reason: String,
     },
     /// A home keeps the base it was made with.
-    #[error("cannot open {home} with the base {requested}: it was created with the base {made}")]
+    #[error(
+        "cannot open {home} with the base {requested}: its base is {made}; `lodeseek rebase {requested}` changes it"
+    )]
     OtherBase {
         /// The home.
         home: PathBuf,
@@ -130,6 +134,14 @@ pub enum StoreError {
         made: String,
         /// The requested base.
         requested: String,
+    },
+    /// A change of the base did not end.
+    #[error("the change of the base of {home} was interrupted; run `lodeseek rebase {base}` again to complete it")]
+    RebaseInterrupted {
+        /// The home.
+        home: PathBuf,
+        /// The new base.
+        base: String,
     },
     /// A base that cannot be used.
     #[error(transparent)]
@@ -275,6 +287,7 @@ impl Store {
             fs::create_dir_all(home.join("graphs")).map_err(StoreError::io(home))?;
         }
         let lock = lock(home, access)?;
+        rebase::check(home)?;
         let iris = settings(home, access, base)?;
         if access == Access::Write {
             view::remove_old_views(home)?;

@@ -12,7 +12,7 @@
 
 use super::{
     Access, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store, StoreError, commit_record, counts,
-    fingerprint, graph_file, journal, lock, open_oxigraph, settings,
+    fingerprint, graph_file, journal, lock, open_oxigraph, rebase, settings,
 };
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
@@ -76,6 +76,7 @@ const BATCH: usize = 500_000;
 /// If another process uses the home, its settings cannot be read, or a file cannot be written.
 pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset>, StoreError> {
     let lock = lock(home, Access::Write)?;
+    rebase::check(home)?;
     // A missing folder is damage, too; without it the settings are those of no home.
     let present = home.join(STORE);
     fs::create_dir_all(&present).map_err(StoreError::io(&present))?;
@@ -113,7 +114,7 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     Ok(lost)
 }
 
-fn remove_folder(path: &Path) -> Result<(), StoreError> {
+pub(super) fn remove_folder(path: &Path) -> Result<(), StoreError> {
     match fs::remove_dir_all(path) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(StoreError::Io { path: path.to_owned(), cause }),
         _ => Ok(()),
@@ -196,7 +197,7 @@ impl Store {
         triples.into_iter().map(|triple| triple.in_graph(self.iris.catalog())).chain([pointer]).collect()
     }
 
-    fn bulk_load(&self, quads: impl Iterator<Item = Quad>) -> Result<(), StoreError> {
+    pub(super) fn bulk_load(&self, quads: impl Iterator<Item = Quad>) -> Result<(), StoreError> {
         let mut bulk = self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(200);
         bulk.load_quads(quads)?;
         bulk.commit()?;
@@ -204,7 +205,7 @@ impl Store {
     }
 
     /// Writes the content of all datasets. Lost content becomes empty; returns the datasets that are to be loaded again.
-    fn copy_content(&self, entries: &[Entry], old: Option<&Self>) -> Result<Vec<LostDataset>, StoreError> {
+    pub(super) fn copy_content(&self, entries: &[Entry], old: Option<&Self>) -> Result<Vec<LostDataset>, StoreError> {
         let mut lost = Vec::new();
         let mut empty = Vec::new();
         let mut batch = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::{
     Access, Entry, GraphCounts, SETTINGS, STORE, Store, StoreError, commit_record, fingerprint, graph_file, is_home,
-    journal,
+    journal, rebase,
 };
 use lodeseek_catalog::DatasetId;
 use serde::Serialize;
@@ -112,8 +112,9 @@ pub struct Verification {
 /// datasets read and of all datasets.
 ///
 /// # Errors
-/// If there is no home, or another process writes it.
+/// If there is no home, a change of its base was interrupted, or another process writes it.
 pub fn verify_home(home: &Path, on_progress: &dyn Fn(usize, usize)) -> Result<Verification, StoreError> {
+    rebase::check(home)?;
     if home.join(SETTINGS).is_file() && !home.join(STORE).is_dir() && commit_record::path(home).is_file() {
         return Ok(Verification::from(Damage::new(DamagedPart::Store, home.join(STORE), "the folder is missing")));
     }
