@@ -3,11 +3,14 @@
 //! A server writes them on a thread of its own: a program that does not read its stderr must not stop it.
 
 use super::config::Config;
+use super::traces::Traces;
 use anyhow::Context;
 use std::io::{self, IsTerminal};
 use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 /// Format of log messages.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,12 +33,24 @@ pub(super) enum LogWriter {
     Background,
 }
 
-/// Sets up logging for the process, filtered by `RUST_LOG`, the configuration or the default. Dropping the returned value
-/// writes the messages that wait, for at most a second.
+/// Logging and traces of the process. Dropping the value sends the spans that wait, and then writes the messages that wait,
+/// for at most a second.
+pub(super) struct Logging {
+    // The order of the fields is that in which they are dropped: the end of the traces may be logged.
+    _traces: Option<Traces>,
+    _writer: Option<WorkerGuard>,
+}
+
+/// Sets up logging for the process, filtered by `RUST_LOG`, the configuration or the default, and traces.
 ///
 /// # Errors
 /// If the configured filter is not valid.
-pub(super) fn init(format: LogFormat, writer: LogWriter, config: &Config) -> anyhow::Result<Option<WorkerGuard>> {
+pub(super) fn init(
+    format: LogFormat,
+    writer: LogWriter,
+    traces: Option<Traces>,
+    config: &Config,
+) -> anyhow::Result<Logging> {
     let configured = config.settings.log.filter.as_deref().unwrap_or(DEFAULT_FILTER);
     let filter = match EnvFilter::try_from_default_env() {
         Ok(filter) => filter,
@@ -51,15 +66,16 @@ pub(super) fn init(format: LogFormat, writer: LogWriter, config: &Config) -> any
             (BoxMakeWriter::new(writer), Some(guard))
         }
     };
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_target(false);
-    match format {
-        LogFormat::Text => log.with_ansi(has_colours()).init(),
-        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).init(),
-    }
+    let log = tracing_subscriber::fmt::layer().with_writer(writer).with_target(false);
+    let log = match format {
+        LogFormat::Text => log.with_ansi(has_colours()).boxed(),
+        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).boxed(),
+    };
+    tracing_subscriber::registry().with(log.with_filter(filter)).with(traces.as_ref().map(Traces::layer)).init();
     for message in &config.unknown_variables {
         tracing::warn!("{message}");
     }
-    Ok(guard)
+    Ok(Logging { _traces: traces, _writer: guard })
 }
 
 /// Returns true if stderr is a terminal that shows colours. Files and pipes get plain text.

@@ -51,6 +51,7 @@ mod status;
 mod syntax;
 mod terminal;
 mod token;
+mod traces;
 mod verify;
 mod worker;
 
@@ -62,6 +63,7 @@ use logging::{LogFormat, LogWriter};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use traces::Traces;
 
 /// Find RDF datasets by their metadata and content.
 #[derive(Parser, Debug)]
@@ -207,7 +209,11 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let config = &read_config(arguments)?;
     let is_server = matches!(arguments.command, Command::Serve(_));
     let writer = if is_server { LogWriter::Background } else { LogWriter::Direct };
-    let _log = logging::init(arguments.log_format, writer, config)?;
+    let traces = match &config.settings.log.otlp {
+        Some(collector) if is_server => Some(Traces::start(collector)?),
+        _ => None,
+    };
+    let _log = logging::init(arguments.log_format, writer, traces, config)?;
     let home = &arguments.home;
     match &arguments.command {
         Command::Load(arguments) => load::run(home, config, arguments),

@@ -426,6 +426,14 @@ pub(crate) const KEYS: &[Key] = &[
         default: || crate::logging::DEFAULT_FILTER.to_owned(),
         example: "\"lodeseek=info,warn\"",
     },
+    Key {
+        path: "log.otlp",
+        kind: Kind::Text,
+        flags: "",
+        help: "Address of an OpenTelemetry collector, to which `serve` sends traces of requests by OTLP over HTTP",
+        default: none,
+        example: "\"http://localhost:4318\"",
+    },
 ];
 
 /// Returns the table of all keys in Markdown, as the reference contains it.

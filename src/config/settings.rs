@@ -136,6 +136,7 @@ pub(crate) struct HarvestSettings {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct LogSettings {
     pub(crate) filter: Option<String>,
+    pub(crate) otlp: Option<String>,
 }
 
 /// Range of the memory of a worker process, in megabytes.

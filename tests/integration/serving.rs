@@ -1,13 +1,15 @@
-//! The server process: TLS, its certificate, and a log that nobody reads.
+//! The server process: TLS, its certificate, a log that nobody reads, and traces.
 
 use super::support::{program, run};
 use rustls::pki_types::CertificateDer;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -30,6 +32,8 @@ impl Server {
     fn start(home: &Path, arguments: &[&str]) -> Self {
         let mut command = program(home);
         command.args(["serve", "--bind", "127.0.0.1:0"]).args(arguments).stderr(Stdio::piped());
+        // Spans are sent after 100 ms instead of 5 s.
+        command.env("OTEL_BSP_SCHEDULE_DELAY", "100");
         let mut child = command.spawn().expect("started");
         let messages = BufReader::new(child.stderr.take().expect("stderr"));
         let mut server = Self { child, messages, address: String::new() };
@@ -182,7 +186,7 @@ fn a_log_that_nobody_reads_stops_no_request() {
     let until = Instant::now() + Duration::from_secs(20);
     while server.child.try_wait().expect("a child").is_none() {
         assert!(Instant::now() < until, "the server waits for a reader of its log");
-        std::thread::sleep(Duration::from_millis(50));
+        thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -201,4 +205,92 @@ fn a_change_beside_a_server_that_only_reads_names_the_remedy() {
     let folder = tempfile::tempdir().expect("a folder");
     let target = folder.path().join("backup");
     assert_eq!(run(home.path(), &["backup", target.to_str().expect("a path")]).code, Some(0), "it reads, too");
+}
+
+/// Receives what a server sends to a collector: the bodies of `POST /v1/traces`, one after the other, until the process ends.
+fn collect(listener: TcpListener) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.expect("a connection"));
+            loop {
+                let (mut line, mut length) = (String::new(), 0);
+                if stream.read_line(&mut line).unwrap_or(0) == 0 {
+                    break;
+                }
+                assert!(line.starts_with("POST /v1/traces HTTP/1.1"), "{line}");
+                while line != "\r\n" {
+                    line.clear();
+                    stream.read_line(&mut line).expect("a header");
+                    if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                        length = value.trim().parse().expect("a number");
+                    }
+                }
+                let mut body = vec![0; length];
+                stream.read_exact(&mut body).expect("a body");
+                stream.get_mut().write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").expect("sent");
+                sender.send(body).ok();
+            }
+        }
+    });
+    receiver
+}
+
+#[test]
+fn a_collector_receives_the_traces_of_requests_without_their_queries() {
+    let home = home();
+    let home = home.path();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let collector = listener.local_addr().expect("an address");
+    configure(home, &format!("[log]\notlp = \"http://{collector}\"\n"));
+    let received = collect(listener);
+    let mut server = Server::start(home, &[]);
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let mut stream = server.connect();
+    write!(
+        stream,
+        "GET /api/search?q=ginkgo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         traceparent: 00-{trace}-00f067aa0ba902b7-01\r\n\r\n"
+    )
+    .expect("sent");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("received");
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+    server.send_signal("TERM");
+    assert!(server.child.wait().expect("ended").success());
+
+    let sent: Vec<u8> = received.try_iter().flatten().collect();
+    let has = |text: &[u8]| sent.windows(text.len()).any(|window| window == text);
+    for name in ["lodeseek", "GET /api/search", "http.route", "rank", "hits"] {
+        assert!(has(name.as_bytes()), "{name} is not in {:?}", String::from_utf8_lossy(&sent));
+    }
+    let trace = u128::from_str_radix(trace, 16).expect("a number").to_be_bytes();
+    assert!(has(&trace), "the trace of the client is not continued");
+    assert!(!has(b"ginkgo"), "the words of a search were sent");
+}
+
+#[test]
+fn a_collector_that_is_down_is_named_once_and_stops_no_request() {
+    let home = home();
+    let home = home.path();
+    let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    configure(home, &format!("[log]\notlp = \"http://{port}\"\n"));
+    let mut server = Server::start(home, &[]);
+    let get = |server: &Server| {
+        let mut stream = server.connect();
+        write!(stream, "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("sent");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("received");
+        assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+    };
+    get(&server);
+    let warning = server.wait_for("traces cannot be sent");
+    assert!(warning.contains(&port.to_string()), "{warning}");
+    get(&server);
+
+    let wrong = tempfile::tempdir().expect("a folder");
+    assert_eq!(run(wrong.path(), &["load", "testdata/dumps/trees.nt.gz"]).code, Some(0));
+    configure(wrong.path(), "[log]\notlp = \"not an address\"\n");
+    let refused = run(wrong.path(), &["serve", "--bind", "127.0.0.1:0"]);
+    assert!(refused.code == Some(2) && refused.err.contains("`log.otlp`: \"not an address\""), "{}", refused.err);
 }

@@ -4,16 +4,19 @@
 
 use crate::proxies::Proxies;
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use http_body::{Frame, SizeHint};
+use opentelemetry_http::HeaderExtractor;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
+use tracing::{Instrument, Span};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 /// Header with the id of a request.
 pub(crate) const REQUEST_ID: &str = "x-request-id";
@@ -37,8 +40,10 @@ pub(crate) fn request_id(headers: &HeaderMap) -> &str {
 
 /// Logs a request at the end of its response.
 pub(crate) async fn log_access(proxies: Arc<Proxies>, request: Request, next: Next) -> Response {
+    let span = trace_span(&request);
     let mut entry = Entry {
         started: Instant::now(),
+        span: span.clone(),
         method: request.method().clone(),
         path: request.uri().path().to_owned(),
         client: proxies.client(request.headers(), request.extensions()),
@@ -46,14 +51,43 @@ pub(crate) async fn log_access(proxies: Arc<Proxies>, request: Request, next: Ne
         status: StatusCode::OK,
         bytes: 0,
     };
-    let response = next.run(request).await;
+    let response = next.run(request).instrument(span).await;
     entry.status = response.status();
     response.map(|body| Body::new(LoggedBody { body, entry }))
+}
+
+/// Creates the span of a request for traces. It continues the trace of the client, if the request names one.
+/// <https://opentelemetry.io/docs/specs/semconv/http/http-spans/>
+fn trace_span(request: &Request) -> Span {
+    let (method, path) = (request.method(), request.uri().path());
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let name = format!("{method} {}", route.unwrap_or_default());
+    let span = tracing::info_span!(
+        target: "traces",
+        "request",
+        otel.name = name.trim_end(),
+        otel.kind = "server",
+        http.request.method = %method,
+        http.route = route,
+        url.path = path,
+        request.id = request_id(request.headers()),
+        http.response.status_code = tracing::field::Empty,
+        http.response.body.size = tracing::field::Empty,
+        otel.status_code = tracing::field::Empty,
+    );
+    if !span.is_disabled() {
+        let extractor = HeaderExtractor(request.headers());
+        let parent = opentelemetry::global::get_text_map_propagator(|propagator| propagator.extract(&extractor));
+        // The only error is that no collector is configured.
+        let _ = span.set_parent(parent);
+    }
+    span
 }
 
 /// A request and its response.
 struct Entry {
     started: Instant,
+    span: Span,
     method: Method,
     path: String,
     client: Option<IpAddr>,
@@ -64,6 +98,11 @@ struct Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
+        self.span.record("http.response.status_code", self.status.as_u16());
+        self.span.record("http.response.body.size", self.bytes);
+        if self.status.is_server_error() {
+            self.span.record("otel.status_code", "ERROR");
+        }
         let client = self.client.map(|client| client.to_string()).unwrap_or_default();
         tracing::info!(
             method = %self.method,

@@ -21,6 +21,7 @@ use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tracing::Instrument;
 
 /// Limits of snippets computed on demand. In addition, every method bounds its number of steps.
 #[derive(Clone, Debug)]
@@ -255,7 +256,8 @@ impl AppState {
 
     /// Waits for a permit to read whole graphs or to run a model. Status 503 if there is none in time.
     pub(crate) async fn acquire_permit(&self, client: Client) -> Result<Permit, ApiError> {
-        let permit = self.permits.acquire(client.0, self.snippets.permit_timeout).await;
+        let span = tracing::info_span!(target: "traces", "wait for permit");
+        let permit = self.permits.acquire(client.0, self.snippets.permit_timeout).instrument(span).await;
         permit.map_err(|exhausted| exhausted.error("requests that read whole graphs or run a model"))
     }
 

@@ -127,6 +127,7 @@ impl Search<'_> {
         scope: CandidateScope<'_>,
         facet_counter: Option<&mut FacetCounter<'_>>,
     ) -> Result<RankedDocs, EngineError> {
+        let _span = tracing::info_span!(target: "traces", "rank", model = self.model.name()).entered();
         let end = self.request.skip.saturating_add(self.request.depth);
         let depth = match self.request.order {
             ResultOrder::Relevance => end.saturating_add(self.groups.surplus),
@@ -143,6 +144,7 @@ impl Search<'_> {
         if self.request.model.is_some() {
             return Ok(None);
         }
+        let _span = tracing::info_span!(target: "traces", "re-rank").entered();
         self.ranker.rerank(&self.request.query, &self.query, self.model, scope)
     }
 
@@ -183,6 +185,7 @@ impl Search<'_> {
         collection: &CollectionStatistics,
         reranked: Option<&Reranked>,
     ) -> Result<Vec<Hit>, EngineError> {
+        let _span = tracing::info_span!(target: "traces", "hits", number = page.len()).entered();
         let (snapshot, fields) = (self.snapshot, self.model.fields());
         let addresses: Vec<DocumentAddress> = page.iter().map(|entry| entry.address).collect();
         let level = self.model.statistics_level();

@@ -255,10 +255,23 @@ impl Request<'_> {
     /// Returns an [`EgressError`] if the policy blocks the request or the transfer fails.
     pub fn send(self) -> Result<Response, EgressError> {
         let iri = shown(&self.iri);
-        self.follow(&iri).map_err(|fault| {
-            tracing::debug!(%iri, %fault, "request failed");
-            EgressError { iri, fault }
-        })
+        let span = tracing::info_span!(
+            target: "traces",
+            "outgoing request",
+            otel.kind = "client",
+            url.full = iri,
+            http.response.status_code = tracing::field::Empty,
+        );
+        match span.in_scope(|| self.follow(&iri)) {
+            Ok(response) => {
+                span.record("http.response.status_code", response.status());
+                Ok(response)
+            }
+            Err(fault) => {
+                tracing::debug!(%iri, %fault, "request failed");
+                Err(EgressError { iri, fault })
+            }
+        }
     }
 
     /// Follows redirects. A redirect keeps method and body, except status 303, which changes the method to GET.

@@ -248,6 +248,7 @@ async fn answered(
     let buffered = if context.version < Version::HTTP_11 { usize::MAX } else { BUFFERED_BYTES };
     let (answer, is_complete) = state
         .work(move |state| {
+            let _span = tracing::info_span!(target: "traces", "evaluate").entered();
             let mut answer = state.sparql.engine.stream(&request, &state.sparql.limits, &cancellation)?;
             let is_complete = answer.hold(buffered)?;
             Ok((answer, is_complete))
