@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plays the operator of a portal, from the first configuration to the restored home, while searches go on.
+"""Plays the operator of a portal, from the first configuration to the restored and the upgraded home, while searches go on.
 
 usage: portal_operator.py PROGRAM [CHANGES]
 
@@ -7,6 +7,8 @@ Part one: a home is configured, three catalogues are harvested from a web server
 changed, a dataset is removed, and a backup is made while all this is searched. A second server takes over from the restored backup,
 the home is destroyed and restored, and the first server takes over again. No search may fail, and none may miss a dataset that is
 there.
+
+Upgrade: homes made by previous versions (testdata/homes) are read, served, changed and verified; their hits are those of a new home.
 
 Part two: CHANGES (default 300) changes by four clients of the administration, beside 32 clients that search. A change must be found by
 each search that begins after its response, as a whole, and none may be lost. Prints the 99th percentile of the search times with and
@@ -28,6 +30,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -420,6 +423,49 @@ def administer(watched, address, token, number, changes):
         watched.end(name, state)
 
 
+def hits_of(home, program, words):
+    hits = json.loads(run(program, home, "search", words, "--json"))["hits"]
+    return [(hit["id"], hit["title"], round(hit["score"], 9), hit["snippet"]) for hit in hits]
+
+
+def upgrade(program, folder):
+    """Takes over homes of previous versions: reads them, serves them with changes, and reads them again."""
+    repository = pathlib.Path(__file__).resolve().parents[2]
+    dumps = [repository / "testdata/dumps" / name for name in ("soils.ttl", "trees.nt.gz")]
+    packed = sorted((repository / "testdata/homes").glob("*.tar.xz"))
+    expect(packed, "testdata/homes has no home of a previous version")
+    for archive in packed:
+        home, fresh = folder / archive.stem, folder / f"{archive.stem}.fresh"
+        with tarfile.open(archive) as file:
+            file.extractall(folder / "unpacked", filter="data")
+        (folder / "unpacked/lodeseek").rename(home)
+        for place in (home, fresh):
+            place.mkdir(exist_ok=True)
+            settings = place / "lodeseek.toml"
+            text = settings.read_text() if settings.exists() else ""
+            settings.write_text(text + 'ranking = "words"\nanalysis = "english"\n[server]\nadmin = true\n')
+        run(program, fresh, "load", *dumps, repository / "testdata/dumps/museum.jsonld")
+        run(program, fresh, "index")
+        run(program, home, "verify")
+        for words in ("ginkgo", "museum", "soil"):
+            expect(hits_of(home, program, words) == hits_of(fresh, program, words), f"{archive.name}: other hits for {words!r}")
+        server = Server(program, home, folder / f"{archive.stem}.log")
+        token = run(program, home, "token", "add", "operator", "--scope", "admin").strip()
+        Administrator(server.address, token).put("tides", "Tide gauges", content("tide gauges", 0))
+        expect("tides" in ids(get(server.address, search_path("gauges"))[1]), f"{archive.name}: an uploaded dataset was not found")
+        expect("trees" in ids(get(server.address, search_path("ginkgo"))[1]), f"{archive.name}: a dataset was lost")
+        server.stop()
+        run(program, home, "verify")
+        query = "SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g"
+        counts = dict(line.split("\t") for line in run(program, home, "query", query, "--format", "tsv").splitlines()[1:])
+        wanted = {"museum": "75", "soils": "103", "trees": "105", "tides": "40"}
+        expect(counts == {f"<http://localhost:7878/dataset/{name}>": count for name, count in wanted.items()}, f"{archive.name}: {counts}")
+        run(program, home, "load", *dumps)
+        names = {dataset["id"] for dataset in json.loads(run(program, home, "list", "--json"))}
+        expect(names == set(wanted), f"{archive.name}: the home has {sorted(names)}")
+        print(f"ok: home of a previous version taken over: {archive.name}", flush=True)
+
+
 def part_two(program, folder, changes):
     home = folder / "home"
     server = Server(program, home, folder / "log4")
@@ -469,6 +515,7 @@ def main():
     changes = int(sys.argv[2]) if len(sys.argv) == 3 else 300
     with tempfile.TemporaryDirectory(prefix="lodeseek-operator-") as folder:
         part_one(program, pathlib.Path(folder))
+        upgrade(program, pathlib.Path(folder))
         part_two(program, pathlib.Path(folder), changes)
 
 
