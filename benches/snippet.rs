@@ -155,7 +155,7 @@ fn graph_of(triples: u64) -> TripleGraph {
     builder.finish()
 }
 
-/// The most memory the process has held so far, where the system says it.
+/// Returns the peak memory of the process in MiB; 0 if the system does not report it.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Counts and listings read off statistics, beside their evaluation by Oxigraph in the same process.
 //!
-//! `cargo bench --bench statistics -- HOME` opens a home that has been loaded and indexed, asks each query twenty times
-//! both ways, and prints what the first answer took (statistics are read or made then) and the median of the others.
-//! Both answers have to be equal, row by row. What takes Oxigraph more than five seconds is asked once.
+//! `cargo bench --bench statistics -- HOME` opens a home that has been loaded and indexed, and runs each query twenty times
+//! both ways. It prints the time of the first answer, which reads or makes the statistics, and the median of the others.
+//! Both answers must be equal, row by row. A query that takes Oxigraph more than five seconds runs once.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 

@@ -32,13 +32,12 @@ impl LocalServer {
         None
     }
 
-    /// Requests a change, shows its progress, and returns its result.
+    /// Requests a change, shows its progress in units such as "datasets", and returns its result.
     ///
     /// # Errors
     /// If the server rejects the change, or it fails or is cancelled.
-    pub(super) fn change(&self, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
-        let mut job = self.request(method, path, body)?;
-        let unit = if path.ends_with("/backup") { "files" } else { "datasets" };
+    fn change(&self, path: &str, body: Option<&Value>, unit: &str) -> anyhow::Result<Value> {
+        let mut job = self.request("POST", path, body)?;
         let bar = bar(1, &format!("{{bar:30}} {{pos}} of {{len}} {unit} · {{elapsed}}"));
         let ended = loop {
             match job["state"].as_str() {
@@ -63,23 +62,23 @@ impl LocalServer {
         for source in sources {
             absolute.push(source.canonicalize().with_context(|| format!("cannot read {}", source.display()))?);
         }
-        self.change("POST", "/api/admin/load", Some(&json!({ "sources": absolute, "idPrefix": id_prefix })))
+        self.change("/api/admin/load", Some(&json!({ "sources": absolute, "idPrefix": id_prefix })), "datasets")
     }
 
     /// Indexes the datasets that are not up to date, or all.
     pub(super) fn index(&self, rebuild: bool) -> anyhow::Result<Value> {
-        self.change("POST", &format!("/api/admin/index?rebuild={rebuild}"), None)
+        self.change(&format!("/api/admin/index?rebuild={rebuild}"), None, "datasets")
     }
 
     /// Removes datasets, all or none.
     pub(super) fn remove(&self, ids: &[String]) -> anyhow::Result<Value> {
-        self.change("POST", "/api/admin/remove", Some(&json!({ "datasets": ids })))
+        self.change("/api/admin/remove", Some(&json!({ "datasets": ids })), "datasets")
     }
 
     /// Writes a backup of the home to a folder.
     pub(super) fn backup(&self, folder: &Path) -> anyhow::Result<Value> {
         let absolute = std::path::absolute(folder).with_context(|| format!("cannot use {}", folder.display()))?;
-        self.change("POST", "/api/admin/backup", Some(&json!({ "folder": absolute })))
+        self.change("/api/admin/backup", Some(&json!({ "folder": absolute })), "files")
     }
 
     /// Sends a request over a connection of its own, and returns the JSON of the response.

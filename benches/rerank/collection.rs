@@ -227,7 +227,7 @@ fn apart(
     if status.success() { Ok(()) } else { Err(format!("the process measured: {status}").into()) }
 }
 
-/// That process: opens all, ranks queries, tells its memory after each step.
+/// Opens everything and ranks queries in the measured process. Prints its memory after each step.
 pub(super) fn memory(arguments: &Arguments) -> Result<(), Failure> {
     let (model, home) = (arguments.model()?, arguments.home()?);
     let variant = arguments.variant.as_deref().ok_or("--variant=FILE is missing")?;

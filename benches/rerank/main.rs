@@ -40,9 +40,9 @@ struct Arguments {
     size: usize,
     encoded: usize,
     rounds: usize,
-    /// One of the model's files; without, both for `queries`, int8 for `collection`, fp32 for `floors`.
+    /// A file of the model. Default: both for `queries`, int8 for `collection`, fp32 for `floors`.
     variant: Option<String>,
-    /// Of the process that `collection` starts: whose memory it tells.
+    /// Encoders whose memory the process prints. `collection` sets it for the process that it starts.
     encoders: Option<String>,
 }
 

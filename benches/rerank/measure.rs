@@ -32,8 +32,8 @@ impl Random {
     }
 }
 
-/// Milliseconds: by the clock, and in which the calling thread had a core. On a machine with other work only the second
-/// says what the work itself takes; work done by other threads is not in it.
+/// Milliseconds: wall-clock time, and CPU time of the calling thread. On a shared machine only the second measures the work
+/// itself. It excludes the work of other threads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
     pub(super) wall: f64,

@@ -1,7 +1,7 @@
 //! Whole queries through `Searcher::rank`, on real datasets, and the same model run by Python.
 //!
-//! Each round asks each query once, of a searcher that has not seen it; the model is opened once. One query warms each
-//! searcher up and is not counted.
+//! Each round runs each query once, on a searcher that has not run it; the model is opened once. One query warms up each
+//! searcher and is not counted.
 
 use super::measure::{CANDIDATES, Cost, Spread, cost};
 use super::models::{Clocked, GRANULARITIES, VARIANTS, called, default_options, encoded_home, options, searcher};
@@ -108,7 +108,7 @@ impl Setting<'_> {
         let names =
             encoders.iter().map(|encoder| called(encoder.encoder.granularity())).collect::<Vec<_>>().join(" and ");
         let candidates = candidates as f64 / costs.len() as f64;
-        println!("  stored, {names}, {what}, {candidates:.1} candidates found: {}", self.told(&costs));
+        println!("  stored, {names}, {what}, {candidates:.1} candidates found: {}", self.summary(&costs));
         let ms = Spread::new(costs.iter().map(|[_, _, encoding, scoring]| encoding.wall + scoring.wall)).at(0.5);
         let one = encoders.len() == 1 && self.threads == 1;
         Ok(one.then(|| json!({ "model": names, "way": "stored", "count": options.depth, "ms": ms })))
@@ -137,7 +137,7 @@ impl Setting<'_> {
         Ok(())
     }
 
-    /// The texts of the candidates encoded when the query is asked.
+    /// Measures searches that encode the texts of the candidates for each query.
     fn on_the_fly(&self, clocked: &Clocked, count: usize) -> Result<Value, Failure> {
         let sparse = Searcher::open(self.home)?;
         let snapshot = Index::open(&index_folder(self.home))?.snapshot()?;
@@ -164,9 +164,9 @@ impl Setting<'_> {
         Ok(json!({ "model": name, "way": "on the fly", "count": count, "ms": ms }))
     }
 
-    /// Times by the clock, and their parts. On one thread also the mean on its core: the system counts that in steps of a
-    /// few milliseconds, so that a mean of it says something and a median does not.
-    fn told(&self, costs: &[[Cost; 4]]) -> String {
+    /// Formats wall-clock times and their parts. With one thread also the mean CPU time. The system counts CPU time in steps
+    /// of a few milliseconds, so its median has no meaning.
+    fn summary(&self, costs: &[[Cost; 4]]) -> String {
         let wall = spread(costs, 0);
         let [sparse, encoding, rest] = [1, 2, 3].map(|part| spread(costs, part).at(0.5));
         let core = Spread::new(costs.iter().map(|costs| costs[0].core)).mean();
@@ -180,12 +180,12 @@ impl Setting<'_> {
     }
 }
 
-/// Of one part, by the clock.
+/// Returns the spread of the wall-clock times of one part.
 fn spread(costs: &[[Cost; 4]], part: usize) -> Spread {
     Spread::new(costs.iter().map(|costs| costs[part].wall))
 }
 
-/// What finds the candidates: a searcher for each model of the pool, and how deep each looks.
+/// Returns the sources of the candidates: a searcher for each model of the pool, and its depth.
 fn sparse(home: &Path, options: &RerankOptions) -> Result<Vec<(Searcher, usize)>, Failure> {
     // Scores are known to this depth where rankings are fused (`engine::rerank`).
     let depth = if options.fusion.is_some() { options.depth.max(100) } else { options.depth };

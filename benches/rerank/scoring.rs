@@ -96,7 +96,7 @@ fn widened(rows: &Rows) -> Matrix {
     Matrix::new(rows.columns(), (0..rows.rows()).flat_map(|row| rows.row(row)).collect())
 }
 
-/// MaxSim as its formula says, by the compiler's own means.
+/// Computes MaxSim as its formula is written. The compiler alone vectorizes it.
 fn plain(query: &Matrix, document: &Matrix) -> f64 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
     let best =

@@ -64,7 +64,7 @@ impl Tantivy {
     }
 }
 
-/// One that answers a query and says how many documents match, where it counts them.
+/// A function that runs a query and returns the number of matching documents, if it counts them.
 type Contender<'c> = Box<dyn Fn(&AnalyzedQuery) -> Result<Option<usize>, Box<dyn Error>> + 'c>;
 
 fn contenders<'c>(snapshot: &'c Snapshot, tantivy: &'c Tantivy) -> Vec<(String, Contender<'c>)> {

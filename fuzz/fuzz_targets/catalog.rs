@@ -27,7 +27,7 @@ fuzz_target!(init: start(), |data: &[u8]| {
     let mut ids = BTreeSet::new();
     for dataset in &catalog.datasets {
         let _ = (dataset.metadata.title(), dataset.metadata.description(), dataset.metadata.first_year());
-        // Packages that a harvest asked for are made unique by the harvest.
+        // A harvest makes the ids of the packages that it requested unique.
         assert!(ids.insert(dataset.metadata.id.clone()), "two datasets with the id {}", dataset.metadata.id);
     }
 });

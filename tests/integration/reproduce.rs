@@ -147,7 +147,7 @@ fn the_published_runs_score_as_published() {
     let Some(data) =
         std::env::var_os("LODESEEK_DATA").map(PathBuf::from).filter(|data| data.join("acordar/runs").is_dir())
     else {
-        return; // not part of the repository: acordar/README.md says how to get it
+        return; // not part of the repository; acordar/README.md describes how to obtain it
     };
     let report = reproduced(&root().join("acordar/acordar-published.toml"), &data).expect("reproduced");
     assert!(!report.fails());

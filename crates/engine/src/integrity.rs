@@ -155,7 +155,7 @@ pub struct RepairReport {
 }
 
 /// Repairs a home: what can be derived is made again, the rest is listed in the report. `analysis` is that of a new index if
-/// the damaged one cannot be asked for its own. `now` is recorded as the time of new snippets.
+/// that of the damaged one cannot be read. `now` is recorded as the time of new snippets.
 ///
 /// # Errors
 /// If another process uses the home, or a file cannot be written. An interrupted repair can be repeated.

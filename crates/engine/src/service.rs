@@ -131,8 +131,8 @@ impl SearchService {
         needed
     }
 
-    /// Returns true if a pattern is one search without snippets on demand, and asks for each property of the hits at most once. It
-    /// then has at most a thousand solutions.
+    /// Returns true if a pattern is one search without snippets on demand, with each property of the hits at most once. It then
+    /// has at most a thousand solutions.
     #[must_use]
     pub fn is_bounded(pattern: &GraphPattern) -> bool {
         let GraphPattern::Bgp { patterns } = pattern else { return false };

@@ -160,7 +160,9 @@ pub enum TextError {
     #[error("line {0} is not valid Fluent (https://projectfluent.org/); write `id = text`")]
     Syntax(usize),
     /// No page uses a text.
-    #[error("no page uses the text `{0}`; crates/server/messages/en.ftl lists all texts")]
+    #[error(
+        "no page uses the text `{0}`; the ids of all texts are in crates/server/messages/en.ftl of the source code"
+    )]
     Unknown(String),
     /// A text uses a variable that pages do not provide.
     #[error("the text `{id}` has no variable ${variable}")]

@@ -167,8 +167,7 @@ impl SimilarityPart {
     }
 }
 
-/// What is compared of an RDF graph: its features, and its texts if a model reads them. It does not hold the graph, and may come from
-/// another process.
+/// The compared parts of an RDF graph: its features, and its texts if a model reads them. They may come from another process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExampleGraph {
     triples: usize,

@@ -463,17 +463,22 @@ async fn load_sources(
     respond(async {
         let Json(Sources { sources, id_prefix }) =
             body.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-        if !caller.is_local {
-            let message =
-                "files of the server's machine are loaded over its local socket only; upload the dataset instead";
-            return Err(ApiError::with_status(StatusCode::FORBIDDEN, message));
-        }
-        if sources.iter().any(|source| !source.is_absolute()) {
-            return Err(ApiError::bad_request("the paths of the sources must be absolute"));
-        }
+        let message = "files of the server's machine are loaded over its local socket only; upload the dataset instead";
+        require_local_paths(&caller, &sources, message)?;
         submit(&state, Change::Load { sources, id_prefix }, &caller, wait_time(&headers)).await
     })
     .await
+}
+
+/// Rejects paths of this machine from other clients than those of the local socket, and relative paths.
+fn require_local_paths(caller: &Caller, paths: &[PathBuf], message: &'static str) -> Result<(), ApiError> {
+    if !caller.is_local {
+        return Err(ApiError::with_status(StatusCode::FORBIDDEN, message));
+    }
+    match paths.iter().find(|path| !path.is_absolute()) {
+        Some(path) => Err(ApiError::bad_request(format!("the path {} is not absolute", path.display()))),
+        None => Ok(()),
+    }
 }
 
 /// Target of a backup: an absolute path on this machine.
@@ -493,13 +498,8 @@ async fn back_up(
 ) -> Response {
     respond(async {
         let Json(BackupTarget { folder }) = body.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-        if !caller.is_local {
-            let message = "backups are made over the local socket only; run `lodeseek backup` on the server's machine";
-            return Err(ApiError::with_status(StatusCode::FORBIDDEN, message));
-        }
-        if !folder.is_absolute() {
-            return Err(ApiError::bad_request("the path of the backup must be absolute"));
-        }
+        let message = "backups are made over the local socket only; run `lodeseek backup` on the server's machine";
+        require_local_paths(&caller, std::slice::from_ref(&folder), message)?;
         submit(&state, Change::Backup(folder), &caller, wait_time(&headers)).await
     })
     .await
