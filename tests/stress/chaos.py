@@ -19,6 +19,7 @@ reference. Prints a table in Markdown. Exits with 1 if a trial was wrong, panick
 """
 
 import collections
+import http.client
 import json
 import os
 import pathlib
@@ -160,6 +161,25 @@ def classify(done, reference):
             else:
                 return "wrong", f"{name}: another result; stderr: {one.err[-300:]}"
     return ("detected", detected) if detected else ("harmless", "")
+
+
+def replace_dataset(port, token, acknowledged):
+    """Uploads one state of a dataset after the other until the server is gone. `acknowledged` has the number of the last one."""
+    while True:
+        state = acknowledged[0] + 1
+        dump = "".join(f'<http://e.org/changing/{entity}> <http://e.org/state> "{state}" .\n' for entity in range(ENTITIES))
+        body = ("--B\r\nContent-Disposition: form-data; name=\"metadata\"; filename=\"m.json\"\r\nContent-Type: application/json\r\n\r\n"
+                f'{{"title": "Changing {state}"}}\r\n--B\r\nContent-Disposition: form-data; name="dump"; filename="d.nt"\r\n'
+                f"Content-Type: application/n-triples\r\n\r\n{dump}\r\n--B--\r\n")
+        headers = {"Authorization": f"Bearer {token}", "Prefer": "wait=60", "Content-Type": "multipart/form-data; boundary=B"}
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/api/admin/datasets/changing", body.encode(), headers, method="PUT")
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                if response.status not in (200, 201):
+                    return
+        except (OSError, http.client.HTTPException):
+            return
+        acknowledged[0] = state
 
 
 class Chaos:
@@ -325,7 +345,28 @@ class Chaos:
                 problem = problem or ("" if is_done and index.code == 0 else f"again: {again.err[-300:]} {index.err[-300:]}")
                 problem = problem or self.is_whole(victim)
                 self.table.add(f"kill -9 in {name}", "wrong" if problem else "nothing committed was lost", problem)
+        self.kill_rebase()
         self.kill_servers()
+        self.kill_administration()
+
+    def kill_rebase(self):
+        """Kills a change of the base. Until it is completed, the home is as it was or cannot be opened."""
+        change = ["rebase", "https://data.example.org/"]
+        duration = self.duration(*change)
+        for _ in range(max(1, self.trials // 20)):
+            victim = self.copy()
+            if not self.killed(victim, change, self.chance.uniform(0.02, 0.98) * duration):
+                self.table.add("kill -9 in rebase", "ended before")
+                continue
+            reading = run(self.program, victim, "query", METADATA)
+            is_named = reading.code == 2 and "run `lodeseek rebase https://data.example.org/` again" in reading.err
+            problem = "" if is_named or reading.code == 0 else f"{reading.code}: {reading.err[-300:]}"
+            again = run(self.program, victim, *change)
+            problem = problem or ("" if again.code == 0 else f"again: {again.err[-300:]}") or self.is_whole(victim)
+            moved = normal(run(self.program, victim, "query", METADATA).out)
+            if not problem and moved != normal(self.reference[-1].out.replace("http://localhost:7878/", "https://data.example.org/")):
+                problem = "the metadata differs"
+            self.table.add("kill -9 in rebase", "wrong" if problem else "nothing committed was lost", problem)
 
     def kill_servers(self):
         for _ in range(max(1, self.trials // 40)):
@@ -340,6 +381,30 @@ class Chaos:
             outcome, detail = classify(battery(self.program, victim), self.reference)
             verified = run(self.program, victim, "verify").code
             self.table.add("kill -9 in serve", "nothing committed was lost" if (outcome, verified) == ("harmless", 0) else "wrong", detail)
+
+    def kill_administration(self):
+        """Kills a server while a client replaces a dataset. The last acknowledged state must be there, or the one that followed."""
+        for _ in range(max(1, self.trials // 20)):
+            victim = self.copy()
+            token = must(self.program, victim, "token", "add", "chaos", "--scope", "write").out.strip()
+            server, port = self.serve(victim, "--admin")
+            acknowledged = [0]
+            client = threading.Thread(target=replace_dataset, args=(port, token, acknowledged))
+            client.start()
+            time.sleep(self.chance.uniform(0.05, 2.5))
+            server.kill()
+            server.wait()
+            client.join()
+            problem = self.is_whole(victim)
+            query = """SELECT ?state (COUNT(*) AS ?n) { GRAPH <http://localhost:7878/dataset/changing> { ?s <http://e.org/state> ?state } }
+              GROUP BY ?state"""
+            rows = run(self.program, victim, "query", "--format", "csv", query).out.split()[1:]
+            allowed = [[f"{state},{ENTITIES}"] for state in (acknowledged[0], acknowledged[0] + 1)]
+            if not problem and rows not in allowed and not (acknowledged[0] == 0 and not rows):
+                problem = f"acknowledged {acknowledged[0]}, found {rows}"
+            again = run(self.program, victim, "index")
+            problem = problem or ("" if again.code == 0 else again.err[-300:])
+            self.table.add("kill -9 in serve --admin beside changes", "wrong" if problem else "nothing acknowledged was lost", problem)
 
     def serve(self, home, *arguments):
         """Starts a server and waits until it responds."""
