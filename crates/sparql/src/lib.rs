@@ -27,6 +27,7 @@ mod graph_names;
 mod graphs;
 mod string_limits;
 mod cancellation;
+mod columns;
 mod statistics_cache;
 mod limits;
 mod paths;
@@ -413,6 +414,7 @@ fn plan(engine: &Arc<QueryEngine>, request: &QueryRequest, limits: &SparqlLimits
     let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
     let parser = SparqlParser::new().with_base_iri(engine.store.iris().base()).map_err(|error| failed(&error))?;
     let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(syntax_message(&error)))?;
+    columns::order_columns(&mut query, &request.query);
     Cost::from_query(&query).check(limits)?;
     let graphs = engine.statistics.graphs(&engine.store).map_err(|error| failed(&error))?;
     let visible = graphs.visible(request, &query);
