@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Tests of the pages in Chromium by Playwright, with and without scripts, and of axe-core's accessibility rules.
 
-usage: pages.py PROGRAM [--pictures FOLDER] [--home HOME] [CHECK ...]
+usage: pages.py PROGRAM [--pictures FOLDER] [--record] [--home HOME] [CHECK ...]
 
 Playwright is installed from PyPI and axe-core from npm into the cache folder; without them the checks are skipped with a message.
-`--pictures` writes screenshots of some views in two widths, the narrow one in dark mode. `--home` names an indexed home with real
+`--pictures` writes screenshots of some views in two widths, the narrow one in dark mode. `--record` writes reduced ones to tests/interop/views;
+the check `appearance` compares with them. `--home` names an indexed home with real
 datasets: the pages of the twenty most troublesome ones are checked, too, and the time of searches is printed. The last line counts passed, failed and
 skipped checks.
 """
 
+import base64
 import contextlib
 import hashlib
 import json
@@ -26,8 +28,9 @@ import peers
 from peers import editor
 
 ROOT = clients.ROOT
-AXE = "axe-core@4.11.0"
-AXE_SHA256 = "39bed7d72308f6d620789c169d699bfd7e8da80f65b545821a6b2215c3e83107"
+# Packages of npm: name, SHA-256 of the archive, file. The same font makes screenshots of all machines alike.
+AXE = ("axe-core@4.11.0", "39bed7d72308f6d620789c169d699bfd7e8da80f65b545821a6b2215c3e83107", "axe.min.js")
+FONT = ("@fontsource/inter@5.3.0", "02034af8d41dcc67ac8eab88f642e129bb8a2e8922abf30229c32725f54d8fd6", "files/inter-latin-400-normal.woff2")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 WIDE, MEDIUM, NARROW = {"width": 1280, "height": 900}, {"width": 768, "height": 1024}, {"width": 390, "height": 844}
 SMALLEST = {"width": 320, "height": 640}
@@ -62,25 +65,54 @@ VIEWS = {
 # Views that are error responses.
 FAILURES = {"nowhere", "no-query"}
 SHOWN = ["start", "results", "dataset", "sparql", "quality", "operator"]
+# The operator page has times and counters.
+COMPARED = [name for name in SHOWN if name != "operator"]
+# Reduced screenshots: a pixel for REDUCTION x REDUCTION. Machines draw letters differently: each part of a pixel may differ by CONTRAST of 255,
+# and a share TOLERANCE of the pixels by more.
+REFERENCES = ROOT / "tests/interop/views"
+REDUCTION, CONTRAST, TOLERANCE = 16, 40, 0.015
+REDUCE = """async ([screenshot, reference, reduction, contrast]) => {
+    const drawn = async (address, divisor) => {
+        const image = new Image();
+        image.src = address;
+        await image.decode();
+        const canvas = document.createElement("canvas");
+        [canvas.width, canvas.height] = [Math.round(image.width / divisor), Math.round(image.height / divisor)];
+        const context = canvas.getContext("2d");
+        context.imageSmoothingQuality = "high";
+        context.drawImage(image, 0, 0, canvas.width, canvas.height);
+        return { canvas, pixels: context.getImageData(0, 0, canvas.width, canvas.height).data };
+    };
+    const current = await drawn(screenshot, reduction);
+    if (!reference) return { picture: current.canvas.toDataURL("image/png") };
+    const expected = await drawn(reference, 1);
+    const [now, then] = [current.pixels, expected.pixels];
+    if (now.length !== then.length) return { share: 1 };
+    let different = 0;
+    for (let place = 0; place < now.length; place += 4) {
+        if ([0, 1, 2].some((part) => Math.abs(now[place + part] - then[place + part]) > contrast)) different++;
+    }
+    return { share: 4 * different / now.length };
+}"""
 
 
 def playwright():
     return peers.python_packages("playwright")
 
 
-def axe():
-    """Returns the source of axe-core for browsers."""
+def npm_file(package, sha256, path):
+    """Returns the content of a file of an npm package."""
     def make(folder):
         program, npm = editor.node()
         environment = {**clients.os.environ, "PATH": clients.os.pathsep.join([str(pathlib.Path(program[0]).parent), clients.os.environ.get("PATH", "")])}
-        peers.done([*npm, "pack", "--silent", AXE], "axe-core cannot be had from npm", cwd=folder, env=environment)
+        peers.done([*npm, "pack", "--silent", package], f"{package} cannot be downloaded from npm", cwd=folder, env=environment)
         archive = next(folder.glob("*.tgz"))
-        if hashlib.sha256(archive.read_bytes()).hexdigest() != AXE_SHA256:
-            sys.exit(f"pages: {AXE} from npm has another SHA-256 than tests/interop/pages.py records; the registry or a proxy may have "
+        if hashlib.sha256(archive.read_bytes()).hexdigest() != sha256:
+            sys.exit(f"pages: {package} from npm has another SHA-256 than tests/interop/pages.py records; the registry or a proxy may have "
                      "been tampered with: try another network")
-        peers.done(["tar", "-xzf", str(archive), "-C", str(folder), "package/axe.min.js"], "axe-core cannot be unpacked")
+        peers.done(["tar", "-xzf", str(archive), "-C", str(folder), f"package/{path}"], f"{package} cannot be unpacked")
         archive.unlink()
-    return (peers.kept(AXE, make) / "package/axe.min.js").read_text()
+    return (peers.kept(package.replace("/", "-"), make) / "package" / path).read_bytes()
 
 
 class World:
@@ -373,6 +405,26 @@ def check_axe(world):
     finally:
         world.bypass = False
     assert not found, "\n".join(found)
+
+
+def data_address(png):
+    return "data:image/png;base64," + base64.b64encode(png).decode()
+
+
+def check_appearance(world):
+    """The views look as in tests/interop/views. `--record` writes these pictures."""
+    changed, font = [], base64.b64encode(npm_file(*FONT)).decode()
+    same = f"@font-face {{ font-family: Same; src: url(data:font/woff2;base64,{font}) }} * {{ font-family: Same !important }}"
+    for name, page in shown_views(world, COMPARED, style=same):
+        screenshot, file = data_address(page.screenshot()), REFERENCES / f"{name}.png"
+        blank = page.context.new_page()
+        if "--record" in sys.argv:
+            picture = blank.evaluate(REDUCE, [screenshot, None, REDUCTION, CONTRAST])["picture"]
+            file.write_bytes(base64.b64decode(picture.split(",")[1]))
+            continue
+        share = blank.evaluate(REDUCE, [screenshot, data_address(file.read_bytes()), REDUCTION, CONTRAST])["share"]
+        changed += [f"{name}: {100 * share:.1f} % of the pixels differ"] if share > TOLERANCE else []
+    assert not changed, f"{'; '.join(changed)}. Look at `pages.py PROGRAM --pictures FOLDER`; if the pages are right, record the views anew"
 
 
 def check_hostile_data(world):
@@ -685,7 +737,7 @@ def check_tasks_and_modalities(world):
 
 CHECKS = [check_search_and_understand, check_flows, check_drawer, check_density, check_narrow_down, check_tasks_and_modalities, check_ask_in_sparql, check_pictures_of_answers,
           check_branding, check_completion, check_editor, check_five_tasks, check_real_datasets, check_pictures_from_the_editor, check_error_messages, check_suggestions, check_search_by_example, check_browse_and_cite, check_operator, check_hostile_data, check_keyboard,
-          check_narrow_screens, check_weight_and_time, check_axe]
+          check_narrow_screens, check_appearance, check_weight_and_time, check_axe]
 
 
 def make(program, home, *sources):
@@ -694,12 +746,24 @@ def make(program, home, *sources):
         subprocess.run([program, "--home", home, *command], check=True, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def shown_views(world, names, style=""):
+    """Opens views, wide and light, narrow and dark, with further styles. Yields their names and pages."""
+    world.bypass = bool(style)
+    try:
+        for name in names:
+            for kind, size, dark in (("wide", WIDE, False), ("narrow", NARROW, True)):
+                with world.page(VIEWS[name], size=size, dark=dark, quiet=False) as page:
+                    page.add_style_tag(content=style)
+                    page.evaluate("document.fonts.ready.then(() => true)")
+                    yield f"{name}-{kind}", page
+    finally:
+        world.bypass = False
+
+
 def pictures(world, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    for name in SHOWN:
-        for kind, size, dark in (("wide", WIDE, False), ("narrow", NARROW, True)):
-            with world.page(VIEWS[name], size=size, dark=dark, quiet=False) as page:
-                page.screenshot(path=folder / f"{name}-{kind}.png")
+    for name, page in shown_views(world, SHOWN):
+        page.screenshot(path=folder / f"{name}.png")
 
 
 def option(name):
@@ -718,7 +782,7 @@ def main():
         if not browser:
             raise peers.Missing("chromium is not installed")
         sys.path.insert(0, str(playwright()))
-        rules = axe()
+        rules = npm_file(*AXE).decode()
     except (peers.Missing, SystemExit) as reason:
         print(f"pages: {len(CHECKS)} checks SKIPPED: {reason}")
         print(f"pages: 0 passed, 0 failed, {len(CHECKS)} skipped")
