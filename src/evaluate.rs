@@ -10,10 +10,11 @@ use super::encoder::RerankArguments;
 use anyhow::Context;
 use lodeseek_engine::Searcher;
 use lodeseek_eval::{
-    Average, Folds, Metric, Qrels, Resampling, Run, ScorePrecision, SignificanceTest, TopicValues, Topics, compare,
+    Average, Comparison, Correction, Folds, Metric, Qrels, Resampling, Run, ScorePrecision, SignificanceTest,
+    TopicValues, Topics, compare,
 };
 use lodeseek_index::sparse::{FieldSet, LengthMode, ModelKind};
-use report::{Baseline, Format, Report, Row};
+use report::{Baselines, Format, MAX_BASELINES, Report, Row, RowComparison};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -45,12 +46,15 @@ pub(crate) struct Arguments {
     /// Topics over which the mean is computed [default: all, or macro with --folds].
     #[arg(long, value_enum, value_name = "WHICH")]
     average: Option<Averaging>,
-    /// Test the differences to this baseline, the file or row name of a run [default: the first run].
-    #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true)]
-    compare: Option<Option<String>>,
+    /// Test the differences to these baselines, files or row names of runs, separated by commas [default: the first run].
+    #[arg(long, value_name = "BASELINE", num_args = 0.., require_equals = true, value_delimiter = ',')]
+    compare: Option<Vec<String>>,
     /// Significance test.
     #[arg(long, value_enum, value_name = "TEST", default_value = "t")]
     test: Test,
+    /// Correction of the p values for the number of comparisons under each measure.
+    #[arg(long, value_enum, value_name = "METHOD", default_value = "holm")]
+    correction: CorrectionMethod,
     /// Number of random samples of the bootstrap and the randomisation test.
     #[arg(long, value_name = "N", default_value_t = Resampling::default().samples, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
@@ -86,6 +90,15 @@ enum Test {
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum CorrectionMethod {
+    /// Holm's step-down procedure.
+    Holm,
+    /// Bonferroni's: each p value times the number of comparisons.
+    Bonferroni,
+    None,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 enum Scores {
     Double,
     Single,
@@ -110,16 +123,16 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         check_topics(name, run, &qrels, average)?;
     }
     let mut rows: Vec<Row> = runs.iter().map(|run| row(run, &qrels, arguments)).collect();
-    let baseline = baseline(arguments, &rows)?;
-    if let Some(baseline) = &baseline {
-        compare_rows(&mut rows, baseline, average);
+    let baselines = baselines(arguments, &rows)?;
+    if let Some(baselines) = &baselines {
+        compare_rows(&mut rows, baselines, average);
     }
     let report = Report {
         qrels: arguments.qrels.display().to_string(),
         topics: qrels.len(),
         metrics: arguments.metrics.clone(),
         average,
-        baseline,
+        baselines,
         topic_rows: arguments.per_query,
         rows,
     };
@@ -220,37 +233,57 @@ fn row((name, run): &(String, Run), qrels: &Qrels, arguments: &Arguments) -> Row
     Row { name: name.clone(), tag: run.tag.clone(), columns, comparisons: Vec::new() }
 }
 
-/// Returns the baseline, found by the name of its row or its path.
-fn baseline(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<Option<Baseline>> {
-    let Some(named) = &arguments.compare else { return Ok(None) };
+/// Returns the baselines, found by the names of their rows or their paths.
+fn baselines(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<Option<Baselines>> {
+    let Some(names) = &arguments.compare else { return Ok(None) };
     anyhow::ensure!(rows.len() > 1, "--compare needs a second run to compare with");
     let is_named = |place: usize, name: &String| {
         rows[place].name == *name || arguments.runs.get(place).is_some_and(|path| path == Path::new(name))
     };
-    let place = match named {
-        None => 0,
-        Some(name) => (0..rows.len()).find(|&place| is_named(place, name)).with_context(|| {
+    let mut places = Vec::new();
+    for name in names {
+        let place = (0..rows.len()).find(|&place| is_named(place, name)).with_context(|| {
             let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
             format!("unknown baseline {name}; the runs are {}", names.join(", "))
-        })?,
-    };
+        })?;
+        anyhow::ensure!(!places.contains(&place), "the baseline {name} is given twice");
+        places.push(place);
+    }
+    if places.is_empty() {
+        places.push(0);
+    }
+    anyhow::ensure!(places.len() <= MAX_BASELINES, "--compare accepts at most {MAX_BASELINES} baselines");
     let resampling = Resampling { samples: arguments.samples, ..Resampling::default() };
     let test = match arguments.test {
         Test::T => SignificanceTest::StudentT,
         Test::Bootstrap => SignificanceTest::Bootstrap(resampling),
         Test::Randomisation => SignificanceTest::Randomisation(resampling),
     };
-    Ok(Some(Baseline { place, test }))
+    let correction = match arguments.correction {
+        CorrectionMethod::Holm => Correction::Holm,
+        CorrectionMethod::Bonferroni => Correction::Bonferroni,
+        CorrectionMethod::None => Correction::None,
+    };
+    Ok(Some(Baselines { places, test, correction }))
 }
 
-/// Compares every row with the baseline, measure by measure.
-fn compare_rows(rows: &mut [Row], baseline: &Baseline, average: Average<'_>) {
-    let others: Vec<usize> = (0..rows.len()).filter(|&place| place != baseline.place).collect();
-    for column in 0..rows[baseline.place].columns.len() {
-        let values: Vec<&TopicValues> = others.iter().map(|&place| &rows[place].columns[column]).collect();
-        let comparisons = compare(&rows[baseline.place].columns[column], &values, average, baseline.test);
-        for (&place, comparison) in others.iter().zip(comparisons) {
-            rows[place].comparisons.push(comparison);
-        }
+/// Compares every row with the baselines, measure by measure. A baseline is compared with those before it: each pair once.
+fn compare_rows(rows: &mut [Row], baselines: &Baselines, average: Average<'_>) {
+    let mut pairs = Vec::new();
+    for (rank, &baseline) in baselines.places.iter().enumerate() {
+        pairs.extend((0..rows.len()).filter(|row| !baselines.places[..=rank].contains(row)).map(|row| (row, baseline)));
+    }
+    let columns: Vec<Vec<Comparison>> = (0..rows[0].columns.len())
+        .map(|column| {
+            let values: Vec<(&TopicValues, &TopicValues)> = pairs
+                .iter()
+                .map(|&(row, baseline)| (&rows[row].columns[column], &rows[baseline].columns[column]))
+                .collect();
+            compare(&values, average, baselines.test, baselines.correction)
+        })
+        .collect();
+    for (pair, &(row, baseline)) in pairs.iter().enumerate() {
+        let measures = columns.iter().map(|column| column[pair]).collect();
+        rows[row].comparisons.push(RowComparison { baseline, measures });
     }
 }

@@ -1,7 +1,7 @@
 //! Output of an evaluation as a text table, Markdown, LaTeX, CSV and JSON.
 
 use super::super::terminal::safe;
-use lodeseek_eval::{Average, Comparison, Metric, SignificanceTest, TopicValues};
+use lodeseek_eval::{Average, Comparison, Correction, Metric, SignificanceTest, TopicValues};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -21,14 +21,35 @@ pub(super) struct Row {
     pub(super) tag: String,
     /// Values by topic, one column for each measure.
     pub(super) columns: Vec<TopicValues>,
-    /// Comparisons with the baseline, one for each measure. Empty for the baseline and without one.
-    pub(super) comparisons: Vec<Comparison>,
+    /// Comparisons with the baselines. Empty for the first baseline and without one.
+    pub(super) comparisons: Vec<RowComparison>,
 }
 
-/// Baseline of the comparisons.
-pub(super) struct Baseline {
-    pub(super) place: usize,
+/// Comparisons of a row with a baseline.
+pub(super) struct RowComparison {
+    /// Place of the baseline in the rows.
+    pub(super) baseline: usize,
+    /// One for each measure.
+    pub(super) measures: Vec<Comparison>,
+}
+
+/// Maximum number of baselines: each has a letter.
+pub(super) const MAX_BASELINES: usize = 16;
+
+/// Baselines of the comparisons.
+pub(super) struct Baselines {
+    /// Their places in the rows.
+    pub(super) places: Vec<usize>,
     pub(super) test: SignificanceTest,
+    pub(super) correction: Correction,
+}
+
+impl Baselines {
+    /// Returns the letter of a baseline, by its place in the rows.
+    fn letter(&self, place: usize) -> char {
+        let rank = self.places.iter().position(|baseline| *baseline == place).unwrap_or(0);
+        char::from(b'a' + rank as u8)
+    }
 }
 
 pub(super) struct Report<'f> {
@@ -36,7 +57,7 @@ pub(super) struct Report<'f> {
     pub(super) topics: usize,
     pub(super) metrics: Vec<Metric>,
     pub(super) average: Average<'f>,
-    pub(super) baseline: Option<Baseline>,
+    pub(super) baselines: Option<Baselines>,
     /// If true, each topic has a row of its own.
     pub(super) topic_rows: bool,
     pub(super) rows: Vec<Row>,
@@ -59,7 +80,7 @@ impl Report<'_> {
         let lines = self.lines();
         let width = lines.iter().map(|(name, _)| name.chars().count()).chain([16]).max().unwrap_or_default();
         let headers: Vec<String> = self.metrics.iter().map(Metric::to_string).collect();
-        let room_for_mark = usize::from(self.baseline.is_some());
+        let room_for_mark = self.baselines.as_ref().map_or(0, |baselines| baselines.places.len());
         let mut line = format!("{:<width$}", "run");
         for header in &headers {
             line += &format!(" {header:>8}{:room_for_mark$}", "");
@@ -86,18 +107,21 @@ impl Report<'_> {
         }
         writeln!(out, "\n{}.", capital(&self.averaged()))?;
         let Some(legend) = self.legend() else { return Ok(()) };
-        writeln!(out, "{legend}\n\n| run | measure | difference | 95 % interval | d | p | corrected p |")?;
-        writeln!(out, "|---|---|---:|---:|---:|---:|---:|")?;
+        writeln!(out, "{legend}\n\n| run | baseline | measure | difference | 95 % interval | d | p | corrected p |")?;
+        writeln!(out, "|---|---|---|---:|---:|---:|---:|---:|")?;
         for row in &self.rows {
-            for (metric, comparison) in self.metrics.iter().zip(&row.comparisons) {
+            for (baseline, metric, comparison) in self.comparisons(row) {
                 let interval = comparison.interval.map(|(low, high)| format!("{low:+.4} … {high:+.4}"));
                 let effect = comparison.effect_size.map(|effect| format!("{effect:+.2}"));
                 let dash = || "–".to_owned();
                 let difference = comparison.difference;
                 let (p, corrected) = (probability(comparison.p), probability(comparison.corrected_p));
                 let (interval, effect) = (interval.unwrap_or_else(dash), effect.unwrap_or_else(dash));
-                let name = row.name.replace('|', "\\|");
-                writeln!(out, "| {name} | {metric} | {difference:+.4} | {interval} | {effect} | {p} | {corrected} |")?;
+                let (name, baseline) = (row.name.replace('|', "\\|"), baseline.replace('|', "\\|"));
+                writeln!(
+                    out,
+                    "| {name} | {baseline} | {metric} | {difference:+.4} | {interval} | {effect} | {p} | {corrected} |"
+                )?;
             }
         }
         Ok(())
@@ -111,46 +135,56 @@ impl Report<'_> {
         for (name, cells) in self.lines() {
             let indent = if name.starts_with(' ') { "\\quad " } else { "" };
             let cells: Vec<String> =
-                cells.iter().map(|(value, mark)| format!("{value:.4}{}", latex_mark(mark))).collect();
+                cells.iter().map(|(value, mark)| format!("{value:.4}{}", latex_marks(mark))).collect();
             writeln!(out, "{indent}{} & {} \\\\", latex_text(name.trim_start()), cells.join(" & "))?;
         }
         writeln!(out, "\\bottomrule\n\\end{{tabular}}\n% {}.", capital(&self.averaged()))?;
         self.legend().map_or(Ok(()), |legend| writeln!(out, "% {legend}"))
     }
 
-    /// Writes one line for each run and measure (topic `all`), and with `topic_rows` one for each topic.
+    /// Writes one line for each run and measure (topic `all`), and with `topic_rows` one for each topic. With several baselines,
+    /// the line of all topics is repeated for each of them.
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "run,measure,topic,value,difference,interval_low,interval_high,effect_size,p,corrected_p")?;
+        writeln!(
+            out,
+            "run,measure,topic,value,baseline,difference,interval_low,interval_high,effect_size,p,corrected_p"
+        )?;
         for row in &self.rows {
             for (place, column) in row.columns.iter().enumerate() {
                 let (name, metric) = (quoted(&row.name), quoted(&column.metric().to_string()));
                 for (topic, value) in self.topics_of(column) {
-                    writeln!(out, "{name},{metric},{},{value},,,,,,", quoted(topic))?;
+                    writeln!(out, "{name},{metric},{},{value},,,,,,,", quoted(topic))?;
                 }
-                let numbers = row.comparisons.get(place).map_or([None; 6], |comparison| {
+                let mean = column.mean(self.average);
+                if row.comparisons.is_empty() {
+                    writeln!(out, "{name},{metric},all,{mean},,,,,,,")?;
+                }
+                for one in &row.comparisons {
+                    let comparison = &one.measures[place];
                     let (low, high) = comparison.interval.unzip();
                     let (difference, p) = (Some(comparison.difference), Some(comparison.p));
-                    [difference, low, high, comparison.effect_size, p, Some(comparison.corrected_p)]
-                });
-                let numbers = numbers.map(|number| number.map(|number| number.to_string()).unwrap_or_default());
-                writeln!(out, "{name},{metric},all,{},{}", column.mean(self.average), numbers.join(","))?;
+                    let numbers = [difference, low, high, comparison.effect_size, p, Some(comparison.corrected_p)];
+                    let numbers = numbers.map(|number| number.map(|number| number.to_string()).unwrap_or_default());
+                    let baseline = quoted(&self.rows[one.baseline].name);
+                    writeln!(out, "{name},{metric},all,{mean},{baseline},{}", numbers.join(","))?;
+                }
             }
         }
         Ok(())
     }
 
     fn json(&self, out: &mut dyn Write) -> anyhow::Result<()> {
-        let comparison = |baseline: &Baseline| JsonBaseline {
-            baseline: &self.rows[baseline.place].name,
-            test: test_name(baseline.test),
-            correction: "Holm, over the runs under each measure",
+        let comparison = |baselines: &Baselines| JsonBaselines {
+            baselines: baselines.places.iter().map(|place| self.rows[*place].name.as_str()).collect(),
+            test: test_name(baselines.test),
+            correction: correction_name(baselines.correction),
         };
         let report = JsonReport {
             qrels: &self.qrels,
             topics: self.topics,
             average: self.average_name(),
             measures: self.metrics.iter().map(Metric::to_string).collect(),
-            comparison: self.baseline.as_ref().map(comparison),
+            comparison: self.baselines.as_ref().map(comparison),
             runs: self.rows.iter().map(|row| self.json_run(row)).collect(),
         };
         serde_json::to_writer_pretty(&mut *out, &report)?;
@@ -166,32 +200,56 @@ impl Report<'_> {
             }
         }
         let named = |column: &TopicValues| (column.metric().to_string(), column.mean(self.average));
-        let compared = self.metrics.iter().zip(&row.comparisons);
+        let mut comparisons = BTreeMap::<String, Vec<JsonComparison<'r>>>::new();
+        for (baseline, metric, comparison) in self.comparisons(row) {
+            comparisons.entry(metric.to_string()).or_default().push(JsonComparison::new(baseline, comparison));
+        }
         JsonRun {
             run: &row.name,
             tag: &row.tag,
             topics: row.columns.first().map_or(0, |column| column.counted(self.average).count()),
             missing_topics: row.columns.first().map_or(0, TopicValues::missing),
             means: row.columns.iter().map(named).collect(),
-            comparisons: compared.map(|(metric, comparison)| (metric.to_string(), (*comparison).into())).collect(),
+            comparisons,
             per_query: topics,
         }
     }
 
-    /// Returns the lines of a table. Each value has its significance mark.
-    fn lines(&self) -> Vec<(String, Vec<(f64, &'static str)>)> {
+    /// Returns the comparisons of a row: name of the baseline, measure, comparison.
+    fn comparisons<'r>(&'r self, row: &'r Row) -> impl Iterator<Item = (&'r str, &'r Metric, &'r Comparison)> {
+        row.comparisons.iter().flat_map(move |one| {
+            let baseline = self.rows[one.baseline].name.as_str();
+            self.metrics.iter().zip(&one.measures).map(move |(metric, comparison)| (baseline, metric, comparison))
+        })
+    }
+
+    /// Returns the lines of a table. Each value has its significance marks.
+    fn lines(&self) -> Vec<(String, Vec<(f64, String)>)> {
         let mut lines = Vec::new();
         for row in &self.rows {
-            let marks = row.comparisons.iter().map(mark).chain(std::iter::repeat(""));
-            let means = row.columns.iter().map(|column| column.mean(self.average));
-            lines.push((safe(&row.name), means.zip(marks).collect()));
-            let mut topics = BTreeMap::<&str, Vec<(f64, &str)>>::new();
+            let means = row.columns.iter().enumerate();
+            let cells = means.map(|(place, column)| (column.mean(self.average), self.marks(row, place)));
+            lines.push((safe(&row.name), cells.collect()));
+            let mut topics = BTreeMap::<&str, Vec<(f64, String)>>::new();
             for (topic, value) in row.columns.iter().flat_map(|column| self.topics_of(column)) {
-                topics.entry(topic).or_default().push((value, ""));
+                topics.entry(topic).or_default().push((value, String::new()));
             }
             lines.extend(topics.into_iter().map(|(topic, cells)| (format!("  {}", safe(topic)), cells)));
         }
         lines
+    }
+
+    /// Returns the significance marks of a value: a dagger, or the letters of the baselines if there are several.
+    fn marks(&self, row: &Row, measure: usize) -> String {
+        let Some(baselines) = &self.baselines else { return String::new() };
+        let compared = row.comparisons.iter().map(|one| (one.baseline, &one.measures[measure]));
+        match baselines.places.len() {
+            1 => compared.map(|(_, comparison)| mark(comparison)).collect(),
+            _ => compared
+                .filter(|(_, comparison)| comparison.corrected_p < 0.05)
+                .map(|(baseline, _)| superscript(baselines.letter(baseline)))
+                .collect(),
+        }
     }
 
     /// Returns the counted topics with their values, or nothing without `topic_rows`.
@@ -217,13 +275,30 @@ impl Report<'_> {
     }
 
     fn legend(&self) -> Option<String> {
-        let baseline = self.baseline.as_ref()?;
-        let others = match self.rows.len() - 1 {
-            1 => "the other run".to_owned(),
-            count => format!("the {count} other runs"),
+        let baselines = self.baselines.as_ref()?;
+        let test = test_name(baselines.test);
+        let correction = correction_name(baselines.correction);
+        let name = |place: &usize| self.rows[*place].name.as_str();
+        if let [baseline] = baselines.places[..] {
+            let others = match self.rows.len() - 1 {
+                1 => "the other run".to_owned(),
+                count => format!("the {count} other runs"),
+            };
+            let corrected = match baselines.correction {
+                Correction::None => correction.to_owned(),
+                _ => format!("corrected over {others} ({correction})"),
+            };
+            let name = name(&baseline);
+            return Some(format!("† p < .05, ‡ p < .01: differs from {name}; {test}, by topic, {corrected}"));
+        }
+        let named = |place: &usize| format!("{} {}", superscript(baselines.letter(*place)), name(place));
+        let names: Vec<String> = baselines.places.iter().map(named).collect();
+        let pairs: usize = self.rows.iter().map(|row| row.comparisons.len()).sum();
+        let corrected = match baselines.correction {
+            Correction::None => correction.to_owned(),
+            _ => format!("corrected over {pairs} comparisons ({correction})"),
         };
-        let (name, test) = (&self.rows[baseline.place].name, test_name(baseline.test));
-        Some(format!("† p < .05, ‡ p < .01: differs from {name}; {test}, by topic, corrected over {others} (Holm)"))
+        Some(format!("{}: differs from this run with p < .05; {test}, by topic, {corrected}", names.join(", ")))
     }
 }
 
@@ -235,12 +310,23 @@ fn mark(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// Returns a significance mark as a superscript.
-fn latex_mark(mark: &str) -> &'static str {
-    match mark {
-        "†" => "$^{\\dagger}$",
-        "‡" => "$^{\\ddagger}$",
-        _ => "",
+/// Returns a letter as a superscript.
+fn superscript(letter: char) -> char {
+    const LETTERS: [char; MAX_BASELINES] =
+        ['ᵃ', 'ᵇ', 'ᶜ', 'ᵈ', 'ᵉ', 'ᶠ', 'ᵍ', 'ʰ', 'ⁱ', 'ʲ', 'ᵏ', 'ˡ', 'ᵐ', 'ⁿ', 'ᵒ', 'ᵖ'];
+    LETTERS[usize::from(letter as u8 - b'a')]
+}
+
+/// Returns significance marks as a superscript of LaTeX.
+fn latex_marks(marks: &str) -> String {
+    match marks {
+        "" => String::new(),
+        "†" => "$^{\\dagger}$".to_owned(),
+        "‡" => "$^{\\ddagger}$".to_owned(),
+        letters => {
+            let plain = letters.chars().filter_map(|mark| ('a'..='p').find(|letter| superscript(*letter) == mark));
+            format!("$^{{{}}}$", plain.collect::<String>())
+        }
     }
 }
 
@@ -273,6 +359,14 @@ fn test_name(test: SignificanceTest) -> String {
     }
 }
 
+fn correction_name(correction: Correction) -> &'static str {
+    match correction {
+        Correction::Holm => "Holm",
+        Correction::Bonferroni => "Bonferroni",
+        Correction::None => "not corrected",
+    }
+}
+
 fn capital(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
@@ -290,13 +384,13 @@ struct JsonReport<'r> {
     average: &'static str,
     measures: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    comparison: Option<JsonBaseline<'r>>,
+    comparison: Option<JsonBaselines<'r>>,
     runs: Vec<JsonRun<'r>>,
 }
 
 #[derive(Serialize)]
-struct JsonBaseline<'r> {
-    baseline: &'r str,
+struct JsonBaselines<'r> {
+    baselines: Vec<&'r str>,
     test: String,
     correction: &'static str,
 }
@@ -310,13 +404,14 @@ struct JsonRun<'r> {
     missing_topics: usize,
     means: BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    comparisons: BTreeMap<String, JsonComparison>,
+    comparisons: BTreeMap<String, Vec<JsonComparison<'r>>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     per_query: BTreeMap<&'r str, BTreeMap<String, f64>>,
 }
 
 #[derive(Serialize)]
-struct JsonComparison {
+struct JsonComparison<'r> {
+    baseline: &'r str,
     topics: usize,
     difference: f64,
     interval: Option<(f64, f64)>,
@@ -325,10 +420,10 @@ struct JsonComparison {
     corrected_p: f64,
 }
 
-impl From<Comparison> for JsonComparison {
-    fn from(comparison: Comparison) -> Self {
-        let Comparison { topics, difference, p, corrected_p, effect_size, interval } = comparison;
-        Self { topics, difference, interval, effect_size, p, corrected_p }
+impl<'r> JsonComparison<'r> {
+    fn new(baseline: &'r str, comparison: &Comparison) -> Self {
+        let Comparison { topics, difference, p, corrected_p, effect_size, interval } = *comparison;
+        Self { baseline, topics, difference, interval, effect_size, p, corrected_p }
     }
 }
 

@@ -140,9 +140,9 @@ fn differences_are_marked_and_told_in_full() {
     12 topics.
     † p < .05, ‡ p < .01: differs from good; paired t-test, by topic, corrected over the other run (Holm)
 
-    | run | measure | difference | 95 % interval | d | p | corrected p |
-    |---|---|---:|---:|---:|---:|---:|
-    | bad | RR | -0.5417 | -0.6334 … -0.4500 | -3.75 | < .0001 | < .0001 |
+    | run | baseline | measure | difference | 95 % interval | d | p | corrected p |
+    |---|---|---|---:|---:|---:|---:|---:|
+    | bad | good | RR | -0.5417 | -0.6334 … -0.4500 | -3.75 | < .0001 | < .0001 |
     "#);
     assert_snapshot!(files.out(&[&two[..], &["latex"]].concat()), @r"
     \begin{tabular}{lr}
@@ -158,12 +158,15 @@ fn differences_are_marked_and_told_in_full() {
     ");
     let csv = files.out(&[&two[..], &["csv"]].concat());
     let [header, good, bad] = csv.lines().collect::<Vec<_>>()[..] else { panic!("{csv}") };
-    assert_eq!(header, "run,measure,topic,value,difference,interval_low,interval_high,effect_size,p,corrected_p");
-    assert_eq!(good, "good,RR,all,1,,,,,,");
-    assert!(bad.starts_with("bad,RR,all,0.4583") && bad.split(',').count() == 10, "{bad}");
+    assert_eq!(
+        header,
+        "run,measure,topic,value,baseline,difference,interval_low,interval_high,effect_size,p,corrected_p"
+    );
+    assert_eq!(good, "good,RR,all,1,,,,,,,");
+    assert!(bad.starts_with("bad,RR,all,0.4583") && bad.split(',').count() == 11, "{bad}");
     let json: serde_json::Value = serde_json::from_str(&files.out(&[&two[..], &["json"]].concat())).expect("JSON");
-    assert_eq!((&json["average"], &json["comparison"]["baseline"]), (&"all".into(), &"good".into()));
-    let compared = &json["runs"][1]["comparisons"]["RR"];
+    assert_eq!((&json["average"], &json["comparison"]["baselines"]), (&"all".into(), &serde_json::json!(["good"])));
+    let compared = &json["runs"][1]["comparisons"]["RR"][0];
     let near =
         |value: &serde_json::Value, expected: f64| value.as_f64().is_some_and(|value| (value - expected).abs() < 1e-6);
     // scipy 1.17.1, ttest_1samp of eleven times -1/2 and -1
@@ -174,13 +177,48 @@ fn differences_are_marked_and_told_in_full() {
 }
 
 #[test]
+fn several_baselines_have_letters_and_one_correction() {
+    let files = Files::new();
+    let compared = ["qrels.txt", "good.run", "bad.run", "one.run", "--metrics", "RR,R@5"];
+    let both = [&compared[..], &["--compare=good,bad"]].concat();
+    assert_snapshot!(files.out(&both), @r"
+    run                    RR        R@5     (12 topics)
+    good               1.0000     1.0000
+    bad                0.4583ᵃ    0.9167
+    one                0.0833ᵃᵇ   0.0833ᵃᵇ
+    ᵃ good, ᵇ bad: differs from this run with p < .05; paired t-test, by topic, corrected over 3 comparisons (Holm)
+    ");
+    let latex = files.out(&[&both[..], &["--format", "latex"]].concat());
+    assert!(latex.contains("one & 0.0833$^{ab}$ & 0.0833$^{ab}$"), "{latex}");
+    let csv = files.out(&[&both[..], &["--format", "csv"]].concat());
+    let baselines: Vec<&str> =
+        csv.lines().filter(|line| line.starts_with("one,RR,all")).filter_map(|line| line.split(',').nth(4)).collect();
+    assert_eq!(baselines, ["good", "bad"]);
+
+    let p = |correction: &str, run: usize, pair: usize| {
+        let arguments = [&both[..], &["--format", "json", "--correction", correction]].concat();
+        let json: serde_json::Value = serde_json::from_str(&files.out(&arguments)).expect("JSON");
+        let comparison = &json["runs"][run]["comparisons"]["R@5"][pair];
+        (comparison["p"].as_f64().expect("p"), comparison["corrected_p"].as_f64().expect("corrected"))
+    };
+    let (plain, none) = p("none", 1, 0);
+    let (_, bonferroni) = p("bonferroni", 1, 0);
+    let (_, holm) = p("holm", 1, 0);
+    assert_eq!(plain, none);
+    // Three pairs; this one has the largest p value.
+    assert_eq!((bonferroni, holm), ((3.0 * plain).min(1.0), plain));
+    let twice = files.refused(&[&compared[..], &["--compare=good,good"]].concat());
+    assert!(twice.contains("the baseline good is given twice"), "{twice}");
+}
+
+#[test]
 fn every_topic_has_its_value() {
     let files = Files::new();
     let few = ["qrels.txt", "bad.run", "--metrics", "RR,Judged@1", "--per-query"];
     let table = files.out(&few);
     assert!(table.contains("\n  11               0.5000   1.0000\n  12               0.0000   0.0000\n"), "{table}");
     let csv = files.out(&[&few[..], &["--format", "csv"]].concat());
-    assert!(csv.contains("\nbad,RR,11,0.5,,,,,,\nbad,RR,12,0,,,,,,\n"), "{csv}");
+    assert!(csv.contains("\nbad,RR,11,0.5,,,,,,,\nbad,RR,12,0,,,,,,,\n"), "{csv}");
     let json: serde_json::Value =
         serde_json::from_str(&files.out(&[&few[..], &["--format", "json"]].concat())).expect("JSON");
     let bad = &json["runs"][0];

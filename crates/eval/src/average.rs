@@ -1,7 +1,7 @@
 //! Values by topic, and three ways to average them.
 
 use super::metrics::{Grades, Metric, mean};
-use super::significance::{Comparison, Differences, SignificanceTest, holm};
+use super::significance::{Comparison, Correction, Differences, SignificanceTest};
 use super::{Folds, Qrels, Run};
 use std::collections::BTreeMap;
 
@@ -102,17 +102,17 @@ fn counted(value: Option<f64>, average: Average<'_>) -> Option<f64> {
     }
 }
 
-/// Compares runs with a baseline under one measure. The p values are corrected for the number of runs by [`holm`].
+/// Compares pairs of runs under one measure: each run with its baseline. The p values are corrected for the number of pairs.
 #[must_use]
 pub fn compare(
-    baseline: &TopicValues,
-    others: &[&TopicValues],
+    pairs: &[(&TopicValues, &TopicValues)],
     average: Average<'_>,
     test: SignificanceTest,
+    correction: Correction,
 ) -> Vec<Comparison> {
     let mut comparisons: Vec<Comparison> =
-        others.iter().map(|other| Comparison::new(&other.minus(baseline, average), test)).collect();
-    let corrected = holm(&comparisons.iter().map(|comparison| comparison.p).collect::<Vec<_>>());
+        pairs.iter().map(|(run, baseline)| Comparison::new(&run.minus(baseline, average), test)).collect();
+    let corrected = correction.correct(&comparisons.iter().map(|comparison| comparison.p).collect::<Vec<_>>());
     for (comparison, corrected) in comparisons.iter_mut().zip(corrected) {
         comparison.corrected_p = corrected;
     }

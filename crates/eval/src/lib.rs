@@ -19,7 +19,7 @@ pub use metrics::{Gain, Grades, Measure, Metric, MinimumGrade, ParseMetricError,
 pub use provenance::{Input, Provenance, digest};
 pub use qrels::Qrels;
 pub use run::{Run, ScorePrecision};
-pub use significance::{Comparison, Differences, Resampling, SignificanceTest, holm};
+pub use significance::{Comparison, Correction, Differences, Resampling, SignificanceTest, holm};
 pub use topic_sampling::{SamplingMethod, TopicSamples};
 pub use topics::{Topic, Topics};
 

@@ -257,6 +257,30 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     corrected
 }
 
+/// Correction of p values for multiple tests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Correction {
+    /// Holm's step-down procedure; see [`holm`].
+    #[default]
+    Holm,
+    /// Bonferroni's: each value is multiplied by the number of values.
+    Bonferroni,
+    /// No correction.
+    None,
+}
+
+impl Correction {
+    /// Returns the corrected values in the order of the values.
+    #[must_use]
+    pub fn correct(self, p: &[f64]) -> Vec<f64> {
+        match self {
+            Self::Holm => holm(p),
+            Self::Bonferroni => p.iter().map(|one| (one * p.len() as f64).min(1.0)).collect(),
+            Self::None => p.to_vec(),
+        }
+    }
+}
+
 /// Comparison of a run with a baseline under one measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
@@ -266,7 +290,7 @@ pub struct Comparison {
     pub difference: f64,
     /// The p value of the test.
     pub p: f64,
-    /// The p value, corrected by [`holm`] for the runs that are compared together.
+    /// The p value, corrected for the pairs that are compared together.
     pub corrected_p: f64,
     /// Cohen's d; see [`Differences::effect_size`].
     pub effect_size: Option<f64>,

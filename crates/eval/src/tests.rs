@@ -235,6 +235,9 @@ fn holm_steps_down() {
         assert!((corrected - expected).abs() < 1e-12, "{corrected} instead of {expected}");
     }
     assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
+    assert_eq!(Correction::Holm.correct(&[0.9, 0.8]), [1.0, 1.0]);
+    assert_eq!(Correction::Bonferroni.correct(&[0.25, 0.5, 0.125]), [0.75, 1.0, 0.375]);
+    assert_eq!(Correction::None.correct(&[0.25, 0.5]), [0.25, 0.5]);
 }
 
 #[test]
@@ -245,7 +248,9 @@ fn comparisons_are_over_topics_that_count_for_both() {
         other.insert(topic, ranking.clone());
     }
     let (baseline, other) = (values(&run, &qrels), values(&other, &qrels));
-    let comparison = |average| compare(&baseline, &[&other, &baseline], average, SignificanceTest::StudentT);
+    let comparison = |average| {
+        compare(&[(&other, &baseline), (&baseline, &baseline)], average, SignificanceTest::StudentT, Correction::Holm)
+    };
     let [all, same] = comparison(Average::AllTopics)[..] else { panic!("two comparisons") };
     assert_eq!((all.topics, same.p, same.corrected_p), (5, 1.0, 1.0));
     assert!((all.difference + 0.2).abs() < 1e-12 && (all.corrected_p - 2.0 * all.p).abs() < 1e-12);

@@ -259,10 +259,11 @@ class Lodeseek:
             return read_run(self.command("run", "--topics", file, "--depth", str(depth), *options))
 
     def evaluate(self, qrels: Table, runs: Union[Mapping[str, Table], Sequence[PathLike], PathLike], *,
-                 measures: Sequence[str] = MEASURES, baseline: Optional[str] = None, test: str = "t",
-                 folds: Optional[PathLike] = None) -> Evaluation:
+                 measures: Sequence[str] = MEASURES, baseline: Union[str, Sequence[str], None] = None, test: str = "t",
+                 correction: str = "holm", folds: Optional[PathLike] = None) -> Evaluation:
         """Measures runs against relevance judgements. Parameters are those of ``lodeseek.evaluate``."""
-        return evaluate(qrels, runs, measures=measures, baseline=baseline, test=test, folds=folds, program=self._program)
+        return evaluate(qrels, runs, measures=measures, baseline=baseline, test=test, correction=correction, folds=folds,
+                        program=self._program)
 
     # -- Other requests
 

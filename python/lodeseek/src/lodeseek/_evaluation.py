@@ -46,14 +46,16 @@ class Evaluation:
 
     @property
     def comparisons(self) -> "pandas.DataFrame":
-        """Differences to the baseline as a DataFrame. ``corrected_p`` is the probability after correction for several runs."""
+        """Differences to the baselines as a DataFrame. ``corrected_p`` is the probability after correction for several comparisons."""
         pandas = require("pandas", "pandas")
-        columns = ["run", "measure", "difference", "low", "high", "effect_size", "p", "corrected_p"]
+        columns = ["run", "baseline", "measure", "difference", "low", "high", "effect_size", "p", "corrected_p"]
         rows = []
         for run in self.json["runs"]:
-            for measure, one in (run.get("comparisons") or {}).items():
-                low, high = one["interval"] or (None, None)
-                rows.append((run["run"], measure, one["difference"], low, high, one["effect_size"], one["p"], one["corrected_p"]))
+            for measure, comparisons in (run.get("comparisons") or {}).items():
+                for one in comparisons:
+                    low, high = one["interval"] or (None, None)
+                    rows.append((run["run"], one["baseline"], measure, one["difference"], low, high, one["effect_size"], one["p"],
+                                 one["corrected_p"]))
         return pandas.DataFrame(rows, columns=columns)
 
     def to_text(self, form: str = "table") -> str:
@@ -72,13 +74,13 @@ class Evaluation:
 
 
 def evaluate(qrels: Table, runs: Union[Mapping[str, Table], Sequence[PathLike], PathLike], *, measures: Sequence[str] = MEASURES,
-             baseline: Optional[str] = None, test: str = "t", folds: Optional[PathLike] = None,
+             baseline: Union[str, Sequence[str], None] = None, test: str = "t", correction: str = "holm", folds: Optional[PathLike] = None,
              program: Optional[PathLike] = None) -> Evaluation:
     """Measures runs against relevance judgements.
 
     ``qrels`` is a file in TREC's format, or a DataFrame with topic, dataset and grade. ``runs`` maps names to files or DataFrames with
-    topic, dataset and score, or lists files. With ``baseline``, the name of a run, the other runs are compared with it by ``test``: t,
-    bootstrap or randomisation, corrected after Holm. Measures have the names of ir_measures.
+    topic, dataset and score, or lists files. With ``baseline``, the name of a run or several names, the other runs are compared with it by
+    ``test``: t, bootstrap or randomisation. ``correction`` for several comparisons is holm, bonferroni or none. Measures have the names of ir_measures.
 
     >>> qrels, run = testdata / "qrels.txt", testdata / "runs" / "metadata.run"
     >>> print(evaluate(qrels, run, measures=["nDCG@10"]))
@@ -97,7 +99,8 @@ def evaluate(qrels: Table, runs: Union[Mapping[str, Table], Sequence[PathLike], 
     for name, run in named.items():
         arguments.append(str(_named_run(name, run, place)))
     if baseline is not None:
-        arguments.append(f"--compare={baseline}")
+        names = [baseline] if isinstance(baseline, str) else list(baseline)
+        arguments += ["--compare=" + ",".join(names), "--correction", correction]
     if folds is not None:
         arguments += ["--folds", str(folds)]
     return Evaluation(arguments, program, place)
