@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Tests the Model Context Protocol with its official Python client, over standard input and output and over HTTP.
+"""Tests the Model Context Protocol with its official Python client, over standard input and output and over HTTP, and with its inspector.
 
 usage: agents.py PROGRAM
 
 Each transport solves three tasks as an agent would: find datasets about a subject, inspect the schema of one, answer a question
-by SPARQL. Without the client, which is installed from PyPI, all checks are skipped with a message. The last line counts passed and failed checks.
+by SPARQL. The client is installed from PyPI and the inspector from npm; checks without theirs are skipped with a message. The last line counts
+passed and failed checks.
 """
 
 import asyncio
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -17,6 +19,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from clients import CACHE, ROOT, Server
 import packages
+import peers
+from peers import editor
 
 failed = []
 passed = 0
@@ -70,6 +74,43 @@ async def main(program, home):
             await solve(client, "HTTP")
 
 
+INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
+
+
+def inspect(program, home):
+    """Lists the tools and calls one with the inspector's command line, over both transports."""
+    try:
+        node, npm = editor.node(least=20)
+        environment = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(node[0]), os.environ.get("PATH", "")])}
+
+        def make(folder):
+            (folder / "package.json").write_text('{"private": true}')
+            peers.done([*npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", INSPECTOR], "the inspector could not be installed from npm",
+                       cwd=folder, env=environment)
+
+        command = str(peers.kept(INSPECTOR, make) / "node_modules/.bin/mcp-inspector")
+    except (peers.Missing, SystemExit) as reason:
+        print(f"SKIPPED: inspector: {reason}", flush=True)
+        return
+
+    def run(target, *arguments):
+        done = subprocess.run([command, "--cli", *target, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+                              timeout=120)
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            sys.exit(f"FAIL inspector: {' '.join(arguments)}: {done.stderr[-1000:]}")
+
+    with Server(program, home) as server:
+        targets = {"stdio": [str(pathlib.Path(program).resolve()), "--home", home, "mcp"], "HTTP": [f"{server.address}/mcp", "--transport", "http"]}
+        for transport, target in targets.items():
+            tools = {tool["name"] for tool in run(target, "--method", "tools/list", "--strict")["tools"]}
+            check(f"inspector, {transport}: lists the tools, whose schemas it accepts", len(tools) == 7 and "query_sparql" in tools)
+            found = run(target, "--method", "tools/call", "--tool-name", "search_datasets", "--tool-arg", "query=trees of the city")
+            hits = found["structuredContent"]["result"]["hits"]
+            check(f"inspector, {transport}: searches", hits[0]["title"] == "City tree register")
+
+
 if __name__ == "__main__":
     try:
         sys.path.insert(0, str(packages.cached("mcp", CACHE)))
@@ -80,5 +121,6 @@ if __name__ == "__main__":
         for arguments in (["load", str(ROOT / "testdata" / "catalog.ttl")], ["index"]):
             subprocess.run([sys.argv[1], "--home", home, *arguments], check=True, capture_output=True)
         asyncio.run(main(sys.argv[1], home))
+        inspect(sys.argv[1], home)
     print(f"agents: {passed} passed, {len(failed)} failed")
     sys.exit(1 if failed else 0)

@@ -23,7 +23,7 @@ pub(super) fn schema() -> Map<String, Value> {
     let schema = json!({
         "type": "object",
         "properties": {
-            "result": { "type": ["object", "array"], "description": "The response of Lodeseek." },
+            "result": { "anyOf": [{ "type": "object" }, { "type": "array" }], "description": "The response of Lodeseek." },
             "truncated": { "type": "boolean", "description": "If true, texts or lists of the result were cut." },
             "untrusted": { "type": "boolean", "const": true },
             "notice": { "type": "string" }

@@ -14,7 +14,7 @@ use rmcp::model::{Tool, ToolAnnotations};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Formats of SPARQL results: JSON of solutions and of `ASK`, Turtle of triples.
@@ -91,7 +91,7 @@ pub(super) fn list() -> Vec<Tool> {
             .with_annotations(annotations)
             .with_raw_output_schema(Arc::clone(&output))
     };
-    vec![
+    let mut tools = vec![
         tool(
             "search_datasets",
             "Search datasets",
@@ -123,7 +123,23 @@ pub(super) fn list() -> Vec<Tool> {
             "Query descriptions and contents of the datasets. Read-only; time, memory and rows are limited, so use LIMIT.",
         )
         .with_input_schema::<Sparql>(),
-    ]
+    ];
+    for tool in &mut tools {
+        allow_one_type(Arc::make_mut(&mut tool.input_schema));
+    }
+    tools
+}
+
+/// Removes the type `null` of optional parameters. They can be omitted, and some clients reject a list of types.
+fn allow_one_type(schema: &mut Map<String, Value>) {
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for property in properties.into_iter().flat_map(Map::values_mut) {
+        if let Some([kind, Value::String(null)]) = property["type"].as_array().map(Vec::as_slice)
+            && null == "null"
+        {
+            property["type"] = kind.clone();
+        }
+    }
 }
 
 /// Runs a tool by its name.
