@@ -13,6 +13,8 @@ pub(crate) enum Command {
     #[command(hide = true)]
     Fuse(Ignored),
     #[command(hide = true)]
+    Interleave(Ignored),
+    #[command(hide = true)]
     Tag(Ignored),
     #[command(hide = true)]
     TrainingData(Ignored),
@@ -35,6 +37,7 @@ impl Command {
             Self::Tune(_) => "tune",
             Self::EvaluateSnippets(_) => "evaluate-snippets",
             Self::Fuse(_) => "fuse",
+            Self::Interleave(_) => "interleave",
             Self::Tag(_) => "tag",
             Self::TrainingData(_) => "training-data",
             Self::Reproduce(_) => "reproduce",

@@ -58,7 +58,7 @@ mod worker;
 use clap::{Parser, Subcommand};
 use config::Config;
 #[cfg(feature = "lab")]
-use lab::{evaluate_snippets, fuse, reproduce, tag, training_data, tune};
+use lab::{evaluate_snippets, fuse, interleave, reproduce, tag, training_data, tune};
 use logging::{LogFormat, LogWriter};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -145,6 +145,9 @@ enum Command {
     /// Fuse several rankings into one, with given weights or weights learned by cross-validation.
     Fuse(fuse::Arguments),
     #[cfg(feature = "lab")]
+    /// Interleave several rankings into one, rank by rank (balanced interleaving).
+    Interleave(interleave::Arguments),
+    #[cfg(feature = "lab")]
     /// Tag papers with the datasets of the collection that they mention.
     Tag(tag::Arguments),
     #[cfg(feature = "lab")]
@@ -198,7 +201,7 @@ fn read_config(arguments: &Arguments) -> anyhow::Result<Config> {
     match arguments.command {
         Command::Config(_) | Command::Completions(_) | Command::Man(_) | Command::Worker(_) => Ok(Config::default()),
         #[cfg(feature = "lab")]
-        Command::Fuse(_) => Ok(Config::default()),
+        Command::Fuse(_) | Command::Interleave(_) => Ok(Config::default()),
         #[cfg(not(feature = "lab"))]
         Command::Missing(_) => Ok(Config::default()),
         _ => Config::load(&arguments.home),
@@ -245,6 +248,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::EvaluateSnippets(arguments) => evaluate_snippets::run(home, arguments),
         #[cfg(feature = "lab")]
         Command::Fuse(arguments) => fuse::run(arguments),
+        #[cfg(feature = "lab")]
+        Command::Interleave(arguments) => interleave::run(arguments),
         #[cfg(feature = "lab")]
         Command::Tag(arguments) => tag::run(home, arguments),
         #[cfg(feature = "lab")]

@@ -2,6 +2,7 @@
 
 pub(crate) mod evaluate_snippets;
 pub(crate) mod fuse;
+pub(crate) mod interleave;
 pub(crate) mod reproduce;
 pub(crate) mod tag;
 pub(crate) mod training_data;

@@ -131,6 +131,9 @@ fn print(report: &Report) -> io::Result<()> {
         print_table(table, &mut out)?;
         writeln!(out, "{}", table.summary())?;
     }
+    for ranking in &report.rankings {
+        writeln!(out, "\n{}\n{}", ranking.title, ranking.summary())?;
+    }
     Ok(())
 }
 

@@ -9,7 +9,9 @@ use lodeseek_engine::Searcher;
 use lodeseek_eval::{Folds, Metric, Qrels, Run, Topics};
 use lodeseek_eval::{Input, Provenance};
 use lodeseek_index::document::Field;
-use lodeseek_lab::reproduce::{FieldPools, FoldSource, LearnOn, TunedWeights, WeightProgress, WeightTuning};
+use lodeseek_lab::reproduce::{
+    CoordinateSearch, FieldPools, FoldSource, LearnOn, TunedWeights, WeightProgress, WeightTuning,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -57,7 +59,12 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         tracing::warn!("{without} judged topics have no text in --topics; they are not ranked and count as 0");
     }
     let model = arguments.ranking.model()?;
-    let tuning = WeightTuning { objective: arguments.objective, learn_on: arguments.on, published: *model.weights() };
+    let tuning = WeightTuning {
+        objective: arguments.objective,
+        learn_on: arguments.on,
+        published: *model.weights(),
+        grid: CoordinateSearch::GRID.to_vec(),
+    };
     let record = arguments.ranking.record(model.as_ref());
     let searcher = Searcher::open(home)?.with_model(model);
     let record = json!({

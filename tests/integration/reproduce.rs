@@ -1,6 +1,6 @@
 //! Conditions, what they are held against, and what is quoted of them.
 
-use super::support::{root, testdata};
+use super::support::{Home, root, testdata};
 use lodeseek_lab::reproduce::{Condition, Experiment, Outcome, Report, marked_sections};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,6 +61,100 @@ fn a_small_condition_comes_out_as_worked_out_by_hand() {
     assert_eq!(report.replace_section(""), again.replace_section(&report.replace_section("")));
 }
 
+/// Means over runs and over questions, published decisions of significance, and printed rankings of a topic.
+#[test]
+fn aggregates_come_out_as_worked_out_by_hand() {
+    let report = reproduced(&testdata("tables.toml"), &testdata("")).expect("reproduced");
+    assert!(!report.fails(), "{}", report.markdown());
+    let text = report.markdown();
+    assert!(text.contains("10 cells: 10 OK; 2 decisions of significance: 2 OK."), "{text}");
+    assert!(text.contains("3 ranks: 1 OK, 2 known."), "{text}");
+    assert!(text.contains("| 1 | soil-types [2] (known: boreholes) | boreholes [0] |"), "{text}");
+    let condition = self::text("testdata/tables.toml");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("c.toml");
+    let changed = |from: &str, to: &str| {
+        assert!(condition.contains(from), "{from}");
+        fs::write(&path, condition.replacen(from, to, 1)).expect("written");
+        reproduced(&path, &testdata(""))
+    };
+    for (from, to) in [
+        ("significant = [false, false]", "significant = [false, true]"),
+        ("found = \"boreholes\"", "found = \"soil-types\""),
+        ("expected = [\"boreholes\"]", "expected = [\"soil-types\"]"),
+        ("expected = [0.825, 0.75]", "expected = [0.85, 0.75]"),
+    ] {
+        assert!(changed(from, to).expect("reproduced").fails(), "{to}");
+    }
+    for (from, to, part) in [
+        ("significant = [false, false]", "significant = [false]", "1 decisions of significance for 2 measures"),
+        ("against = [\"metadata\"]", "against = []", "`significant` needs one row in `against`, not 0"),
+        ("count = 20", "count = 21", "20 questions instead of 21"),
+        ("questions/questions.json", "questions/none.json", "none.json is missing"),
+        ("questions/questions.run", "runs/content.run", "the run ranks q1, which is no question"),
+        ("mean-of = [\"runs/metadata.run\", \"runs/content.run\"]", "mean-of = []", "at least one run"),
+        (
+            "mean-of = [\"runs/metadata.run\"",
+            "run = \"runs/content.run\"\nmean-of = [\"x\"",
+            "a row has one of run, mean-of",
+        ),
+        ("topic = \"q4\"", "topic = \"q8\"", "has no ranking of the topic q8"),
+        ("rank = 2", "rank = 3", "no rank 3 of 2"),
+        ("id = \"case\"", "id = \"aggregates\"", "two tables have the same id"),
+    ] {
+        let error = format!("{:#}", changed(from, to).expect_err("refused"));
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+/// A topic is ranked with the weights of the fold that tests it.
+#[test]
+fn given_weights_belong_to_folds() {
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
+    let condition = text("testdata/tables.toml");
+    let (head, _) = condition.split_once("[[tables]]").expect("a table");
+    let head = head.replace("[collection]", "[collection]\nqueries = \"queries.tsv\"");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("c.toml");
+    let reproduce = |keys: &str| {
+        let row = format!("name = \"m\"\nexpected = [0]\nmodel = {{ name = \"bm25\", {keys} }}");
+        let table = "id = \"t\"\ntitle = \"T\"\nsource = \"S\"\naverage = \"micro\"\nmeasures = [\"RR\"]";
+        fs::write(&path, format!("{head}[[tables]]\n{table}\n[[tables.rows]]\n{row}\n")).expect("written");
+        let encoders = |_, _: Option<&Path>| anyhow::bail!("no encoder");
+        Condition::read(&path)?.reproduce(&testdata(""), home.path(), &encoders, &|_| ())
+    };
+    let (title, data, description) =
+        ("[1, 0, 0, 0, 0, 0, 0, 0]", "[0, 0, 0, 0, 1, 1, 1, 1]", "[0, 1, 0, 0, 0, 0, 0, 0]");
+    let mixed = reproduce(&format!("by-fold = [{title}, {data}, {description}]")).expect("reproduced");
+    let mixed = &mixed.tables[0].rows[0].by_topic[0];
+    let tests = [["q1", "q3", "q6", "q9"].as_slice(), &["q4", "q7", "q10"], &["q2", "q5", "q8"]];
+    let mut sums = Vec::new();
+    for (weights, topics) in [title, data, description].iter().zip(tests) {
+        let one = reproduce(&format!("by-fold = [{weights}, {weights}, {weights}]")).expect("reproduced");
+        let one = &one.tables[0].rows[0].by_topic[0];
+        sums.push(one.values().sum::<f64>());
+        for topic in topics {
+            assert_eq!(mixed[*topic], one[*topic], "{topic}");
+        }
+    }
+    assert!(sums[0] != sums[1] && sums[1] != sums[2], "the weights matter: {sums:?}");
+    let tuned = "weights = \"tuned\", candidates = 5, grid = [0.1, 1.0], lengths = \"lucene\"";
+    let report = reproduce(tuned).expect("reproduced");
+    let note = report.tables[0].rows[0].note.clone().expect("a note");
+    assert!(note.starts_with("weights by fold: ") && !note.contains("=0 "), "{note}");
+    for (keys, part) in [
+        (format!("by-fold = [{title}, {description}]"), "weights for 2 folds instead of 3"),
+        (format!("by-fold = [{title}, {data}, {description}], weights = \"tuned\""), "use one of the two"),
+        (format!("by-fold = [{title}, {data}, {description}], fields = \"data\""), "use 0 for fields to ignore"),
+        ("grid = []".to_owned(), "`grid` needs numbers from 0 on"),
+        ("candidates = 0".to_owned(), "`candidates` must be at least 1"),
+        ("lengths = \"rounded\"".to_owned(), "lengths"),
+    ] {
+        let error = format!("{:#}", reproduce(&keys).expect_err("refused"));
+        assert!(error.contains(part), "{error}");
+    }
+}
+
 fn researched(file: &Path) -> anyhow::Result<Report> {
     let Experiment::DataFinder(experiment) = Experiment::read(file)? else { anyhow::bail!("another task") };
     experiment.reproduce(&testdata(""), Path::new("no home"), &|_, _| anyhow::bail!("no encoder"), &|_| ())
@@ -81,7 +175,30 @@ fn research_ideas_come_out_as_worked_out_by_hand() {
         text.contains("| Fused | .2667 ± ") && text.contains("| .1000 | .2000 | .3000 | .4000 |"),
         "published scores stand beside: {text}"
     );
+    assert!(text.contains("(paired bootstrap, as in the paper's Figure 8)"), "{text}");
     assert!(text.contains("above BM25 by AP in 50.0 % of samples of topics, in 0.0 % of samples drawn as the paper"));
+}
+
+/// The paper keeps five datasets of a topic, and evaluates these.
+#[test]
+fn research_ideas_are_evaluated_with_the_measures_of_the_experiment() {
+    let experiment = text("testdata/datafinder.toml");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("c.toml");
+    let cut =
+        experiment.replacen("\n[collection]", "measures = [\"P@5\", \"R@5\", \"AP@1\", \"RR@1\"]\n\n[collection]", 1);
+    fs::write(&path, cut).expect("written");
+    let report = researched(&path).expect("reproduced");
+    let table = report.tables.iter().find(|table| table.id == "sentences-all-years").expect("a table");
+    assert_eq!(table.measures, ["P@5", "R@5", "AP@1", "RR@1"]);
+    // Without a cut-off, BM25 has .6944 and .8333: it finds some relevant datasets below the first rank.
+    let row = &table.rows[0];
+    assert!(row.cells[2].measured < 0.6944 && row.cells[3].measured < 0.8333, "{row:?}");
+    assert_eq!(report.tables[0].measures[0], "AP@1, sentences", "the overview");
+    fs::write(&path, experiment.replacen("\n[collection]", "measures = [\"P@5\"]\n\n[collection]", 1))
+        .expect("written");
+    let error = format!("{:#}", researched(&path).expect_err("refused"));
+    assert!(error.contains("`measures` needs AP or AP@k"), "{error}");
 }
 
 #[test]
@@ -149,11 +266,13 @@ fn the_published_runs_score_as_published() {
     else {
         return; // not part of the repository; acordar/README.md describes how to obtain it
     };
-    let report = reproduced(&root().join("acordar/acordar-published.toml"), &data).expect("reproduced");
-    assert!(!report.fails());
-    let (_, section) = &marked_sections("condition", &report.replace_section(""))[0];
     let written = marked_sections("condition", &text("acordar/RESULTS.md"));
-    assert_eq!(written.iter().find(|(name, _)| name == "acordar-published").map(|(_, section)| section), Some(section));
+    for condition in ["acordar-published", "dr2"] {
+        let report = reproduced(&root().join(format!("acordar/{condition}.toml")), &data).expect("reproduced");
+        assert!(!report.fails(), "{condition}");
+        let (_, section) = &marked_sections("condition", &report.replace_section(""))[0];
+        assert_eq!(written.iter().find(|(name, _)| name == condition).map(|(_, section)| section), Some(section));
+    }
 }
 
 #[cfg(feature = "rocksdb")]
@@ -210,6 +329,31 @@ mod program {
         ] {
             let ran = run(folder.path(), &[&["fuse", runs[0], runs[1], "--output", path(&output)], wrong].concat());
             assert!(ran.code == Some(2) && ran.err.contains(part), "{wrong:?}: {ran:?}");
+        }
+    }
+
+    #[test]
+    fn interleave_two_runs() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let output = folder.path().join("both.run");
+        let runs = ["testdata/runs/metadata.run", "testdata/runs/content.run"];
+        let arguments = ["interleave", runs[0], runs[1], "--output", path(&output), "--depth", "3"];
+        let ran = run(folder.path(), &arguments);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
+        let both = Run::read(&output).expect("a run");
+        let ids: Vec<&str> = both.ranking("q4").expect("ranked").iter().map(|scored| scored.id.as_str()).collect();
+        assert_eq!(ids, ["boreholes", "soil-types"], "the first of metadata.run, then that of content.run");
+        assert_eq!((both.len(), both.ranking("q8").map(|ranking| ranking.len())), (10, Some(2)));
+        let sidecar = fs::read_to_string(folder.path().join("both.run.json")).expect("a sidecar");
+        let sidecar: serde_json::Value = serde_json::from_str(&sidecar).expect("JSON");
+        assert_eq!((&sidecar["method"], &sidecar["depth"]), (&"balanced interleaving".into(), &3.into()));
+        assert_eq!(sidecar["inputs"][1]["path"], runs[1]);
+        for (arguments, part) in [
+            (&["interleave", runs[0], "--output", "x.run"][..], "RUN"),
+            (&["interleave", path(&output), runs[0], "--output", path(&output)], "both an input run and the output"),
+        ] {
+            let ran = run(folder.path(), arguments);
+            assert!(ran.code == Some(2) && ran.err.contains(part), "{ran:?}");
         }
     }
 

@@ -67,6 +67,17 @@ impl Ranker {
         reranker.rank(text, &sparse, scope).map(Some)
     }
 
+    /// Re-ranks given candidates. Without a reranker, they are returned as they are.
+    pub(super) fn rerank_candidates(
+        &self,
+        query: &str,
+        candidates: &Ranking,
+        scope: CandidateScope<'_>,
+    ) -> Result<Ranking, EngineError> {
+        let Some(reranker) = &self.reranker else { return Ok(candidates.clone()) };
+        Ok(reranker.rank(query, std::slice::from_ref(candidates), scope)?.ranking)
+    }
+
     /// Returns the rankings that the reranker fuses for a query. `None` without a reranker.
     pub(super) fn component_rankings(
         &self,

@@ -123,6 +123,15 @@ impl Searcher {
         self.ranker.rank(query, scope, depth)
     }
 
+    /// Re-ranks given candidates for a query: as the pool of the reranker would be, but without a sparse model.
+    ///
+    /// At most as many candidates as the reranker's `depth` are used. Candidates without vectors follow in their order.
+    /// Without a reranker, the candidates are returned as they are.
+    pub fn rerank(&self, query: &str, candidates: &Ranking) -> Result<Ranking, EngineError> {
+        let snapshot = self.catalog.snapshot()?;
+        self.ranker.rerank_candidates(query, candidates, CandidateScope::all(&snapshot))
+    }
+
     /// Returns all datasets found, best first, and the number of them at the top with comparable scores.
     ///
     /// With a reranker, the datasets with a query term that were not its candidates follow after that number. The ranking is

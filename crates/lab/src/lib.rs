@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod interleave;
 pub mod neighbors;
 pub mod reproduce;
 pub mod tagger;

@@ -37,6 +37,9 @@ impl ModelKind {
     }
 
     /// Creates the model with its published parameters.
+    ///
+    /// FSDM's own formula has exact lengths in both modes, as in ACORDAR's code: there, only the BM25 of its candidates
+    /// reads Lucene's lengths.
     #[must_use]
     pub fn model(self, lengths: LengthMode) -> Box<dyn SparseModel> {
         match self {
@@ -44,7 +47,7 @@ impl ModelKind {
             Self::Bm25 => Box::new(Bm25 { lengths, ..Bm25::default() }),
             Self::Lmd => Box::new(Lmd { lengths, ..Lmd::default() }),
             Self::Fsdm => Box::new(Fsdm {
-                lengths,
+                lengths: LengthMode::Exact,
                 candidate_model: Bm25 { lengths, weights: FieldWeights::UNIFORM, ..Bm25::default() },
                 ..Fsdm::default()
             }),

@@ -1,15 +1,18 @@
 //! Field length modes.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Field length that scoring formulas use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LengthMode {
     /// Exact number of tokens.
     #[default]
     Exact,
     /// Lucene's one-byte encoding: exact up to 40 tokens, then four significant bits of the length minus 24. Use it for
     /// scores identical to Lucene's.
+    #[serde(rename = "lucene")]
     LuceneByte,
 }
 

@@ -90,6 +90,16 @@ fn parts_of_sums(explanation: &Explanation) -> f64 {
     explanation.details.iter().map(|detail| detail.value).sum()
 }
 
+/// As in ACORDAR's code: Lucene's lengths select the candidates of FSDM, exact ones score them.
+#[test]
+fn fsdm_scores_by_exact_lengths_in_both_modes() {
+    let (mut document, collection) = statistics([0, 0, 0, 0, 0, 5, 0, 0], [50, 0, 0, 0, 0, 90, 0, 0]);
+    document.pairs = vec![[PairFrequencies::default(); 8]; query().pairs().count()];
+    let score = |kind: ModelKind, lengths| kind.model(lengths).score(&query(), &document, &collection);
+    assert_eq!(score(ModelKind::Fsdm, LengthMode::LuceneByte), score(ModelKind::Fsdm, LengthMode::Exact));
+    assert_ne!(score(ModelKind::Bm25, LengthMode::LuceneByte), score(ModelKind::Bm25, LengthMode::Exact));
+}
+
 proptest! {
     #[test]
     fn every_model_explains_its_score(

@@ -1,15 +1,18 @@
 //! Conditions: retrieval experiments with expected scores, one TOML file each.
 
+use super::coordinate::CoordinateSearch;
 use super::experiment::read_experiment_file;
 use super::field_weights::{FieldPools, WeightProgress, WeightTuning};
-use super::report::{Cell, Report, RowComparison, RowReport, TableReport};
+use super::report::{
+    Cell, Decision, RankCell, RankingColumn, RankingReport, Report, RowComparison, RowReport, TableReport,
+};
 use super::reranking::{Encoders, RerankSpec};
 use super::tuning::{FusionTuning, LearnOn, TuningProgress, distinct};
 use super::verification::{Collection, VerifiedCollection};
 use anyhow::{Context, bail, ensure};
 use lodeseek_engine::Searcher;
 use lodeseek_eval::{Comparison, Differences, Metric, Run, SignificanceTest, Topic, holm, mean};
-use lodeseek_index::sparse::{FieldSet, LengthMode, ModelKind, SparseModel};
+use lodeseek_index::sparse::{FieldSet, FieldWeights, LengthMode, ModelKind, SparseModel};
 use lodeseek_ranking::Ranking;
 use lodeseek_rerank::{Fusion, Method};
 use serde::{Deserialize, Deserializer, de};
@@ -41,6 +44,52 @@ pub struct Condition {
     pub collection: Collection,
     /// Tables of expected scores.
     pub tables: Vec<Table>,
+    /// Printed rankings of single topics.
+    #[serde(default)]
+    pub rankings: Vec<PrintedRankings>,
+}
+
+/// Printed rankings of a topic.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrintedRankings {
+    /// Identifier within the condition, for quoting.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// Source of the expected rankings.
+    pub source: String,
+    /// The topic.
+    pub topic: String,
+    /// Runs and their printed rankings.
+    pub columns: Vec<PrintedRanking>,
+}
+
+/// A run and its printed ranking of a topic.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrintedRanking {
+    /// Name of the run.
+    pub name: String,
+    /// The run file.
+    pub run: PathBuf,
+    /// Identifiers of the printed datasets, the first rank first.
+    pub expected: Vec<String>,
+    /// Ranks, counted from 1, at which the run differs from the print for a known reason.
+    #[serde(default)]
+    pub known: Vec<RankErratum>,
+}
+
+/// A rank at which a published run differs from the print.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RankErratum {
+    /// The rank, counted from 1.
+    pub rank: usize,
+    /// The dataset of the run at this rank. Any other dataset fails.
+    pub found: String,
+    /// Explanation of the difference.
+    pub reason: String,
 }
 
 /// A table of expected scores.
@@ -90,6 +139,11 @@ pub struct Row {
     pub expected: Vec<f64>,
     /// Rows that this row is compared with in significance tests, topic by topic.
     pub against: Vec<String>,
+    /// Published decisions of significance, in the order of the measures: true for an improvement over the one row of
+    /// `against` with p < .05 by the paired t-test, without correction. Empty if none are published.
+    pub significant: Vec<bool>,
+    /// Averaging of topics, if it differs from that of the table.
+    pub average: Option<Average>,
 }
 
 /// Source of a row's rankings.
@@ -98,6 +152,10 @@ pub struct Row {
 pub enum RankingSource {
     /// A run file.
     Run(PathBuf),
+    /// Several run files. The value of a topic is the mean of their values.
+    MeanOf(Vec<PathBuf>),
+    /// A run file over the questions of the topics. The value of a topic is the mean over its questions.
+    QuestionRun(PathBuf),
     /// A fusion of several runs.
     Fusion(FusionSpec),
     /// A sparse model, over the index of a home.
@@ -106,18 +164,23 @@ pub enum RankingSource {
     Rerank(RerankSpec),
 }
 
-/// A row in the file, with one of `run`, `fusion`, `model` and `rerank`.
+/// A row in the file, with one source of rankings.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct RowFile {
     name: String,
     run: Option<PathBuf>,
+    mean_of: Option<Vec<PathBuf>>,
+    question_run: Option<PathBuf>,
     fusion: Option<FusionSpec>,
     model: Option<ModelSpec>,
     rerank: Option<RerankSpec>,
     expected: Vec<f64>,
     #[serde(default)]
     against: Vec<String>,
+    #[serde(default)]
+    significant: Vec<bool>,
+    average: Option<Average>,
 }
 
 impl TryFrom<RowFile> for Row {
@@ -125,18 +188,27 @@ impl TryFrom<RowFile> for Row {
 
     fn try_from(row: RowFile) -> Result<Self, String> {
         let mut sources = row.run.map(RankingSource::Run).into_iter().collect::<Vec<_>>();
+        sources.extend(row.mean_of.map(RankingSource::MeanOf));
+        sources.extend(row.question_run.map(RankingSource::QuestionRun));
         sources.extend(row.fusion.map(RankingSource::Fusion));
         sources.extend(row.model.map(RankingSource::Model));
         sources.extend(row.rerank.map(RankingSource::Rerank));
         let (Some(source), true) = (sources.pop(), sources.is_empty()) else {
-            return Err(format!("{}: a row has one of run, fusion, model and rerank", row.name));
+            return Err(format!("{}: a row has one of run, mean-of, question-run, fusion, model and rerank", row.name));
         };
-        Ok(Self { name: row.name, source, expected: row.expected, against: row.against })
+        Ok(Self {
+            name: row.name,
+            source,
+            expected: row.expected,
+            against: row.against,
+            significant: row.significant,
+            average: row.average,
+        })
     }
 }
 
 /// A sparse model and its weights.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ModelSpec {
     /// The model.
@@ -147,12 +219,50 @@ pub struct ModelSpec {
     /// Source of its weights (default: published).
     #[serde(default)]
     pub weights: WeightSource,
+    /// Field lengths in the formula: `exact` (default), or `lucene` for scores identical to Lucene's.
+    #[serde(default)]
+    pub lengths: LengthMode,
+    /// Number of candidates of a topic from which weights are learned: the first of the ranking with uniform weights
+    /// (default 1000; ACORDAR's authors had 100).
+    #[serde(default = "default_candidates")]
+    pub candidates: usize,
+    /// Values that a learned weight may have (default 0, 0.1 … 1; the grid of ACORDAR's authors has no 0).
+    #[serde(default = "default_grid")]
+    pub grid: Vec<f64>,
+    /// Given weights of title, description, author, tags, entities, literals, classes and properties, one list for each
+    /// fold. A topic is ranked with those of the fold that tests it. In place of `weights`.
+    #[serde(default)]
+    pub by_fold: Vec<[f64; 8]>,
+}
+
+fn default_candidates() -> usize {
+    WeightTuning::CANDIDATES
+}
+
+fn default_grid() -> Vec<f64> {
+    CoordinateSearch::GRID.to_vec()
 }
 
 impl ModelSpec {
     /// Returns the model with its published weights, restricted to its fields.
     fn model(&self) -> Box<dyn SparseModel> {
-        self.name.model(LengthMode::Exact).restricted_to(&|field| self.fields.contains(field))
+        self.name.model(self.lengths).restricted_to(&|field| self.fields.contains(field))
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        let is_weight = |weight: &f64| weight.is_finite() && *weight >= 0.0;
+        ensure!(!self.grid.is_empty() && self.grid.iter().all(is_weight), "`grid` needs numbers from 0 on");
+        ensure!(self.candidates > 0, "`candidates` must be at least 1");
+        ensure!(self.by_fold.iter().flatten().all(is_weight), "`by-fold` needs numbers from 0 on");
+        ensure!(
+            self.by_fold.is_empty() || self.weights == WeightSource::Published,
+            "weights are either given (`by-fold`) or learned (`weights`): use one of the two"
+        );
+        ensure!(
+            self.by_fold.is_empty() || self.fields == FieldSet::All,
+            "`by-fold` has a weight for every field: use 0 for fields to ignore, in place of `fields`"
+        );
+        Ok(())
     }
 }
 
@@ -250,6 +360,31 @@ fn by_name<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D)
     names.iter().map(|name| name.parse().map_err(de::Error::custom)).collect()
 }
 
+impl Row {
+    fn check(&self, measures: usize) -> anyhow::Result<()> {
+        let (name, decisions) = (&self.name, self.significant.len());
+        ensure!(
+            decisions == 0 || decisions == measures,
+            "{name}: {decisions} decisions of significance for {measures} measures"
+        );
+        ensure!(
+            decisions == 0 || self.against.len() == 1,
+            "{name}: `significant` needs one row in `against`, not {}",
+            self.against.len()
+        );
+        if let RankingSource::MeanOf(runs) = &self.source {
+            ensure!(!runs.is_empty(), "{name}: `mean-of` needs at least one run");
+        }
+        if let RankingSource::Model(spec) = &self.source {
+            spec.check().with_context(|| name.clone())?;
+        }
+        if let RankingSource::Rerank(spec) = &self.source {
+            spec.check().with_context(|| name.clone())?;
+        }
+        Ok(())
+    }
+}
+
 impl Condition {
     /// Reads a condition file.
     ///
@@ -273,12 +408,21 @@ impl Condition {
                     row.name,
                     row.expected.len()
                 );
+                row.check(width)?;
             }
             let columns = table.listed.as_ref().map_or(width, |listed| listed.columns.len());
             ensure!(columns == width, "{}: {columns} columns for {width} measures", table.id);
         }
         let ids: BTreeSet<&str> = self.tables.iter().map(|table| table.id.as_str()).collect();
-        ensure!(ids.len() == self.tables.len(), "two tables have the same id");
+        let ids =
+            ids.into_iter().chain(self.rankings.iter().map(|printed| printed.id.as_str())).collect::<BTreeSet<_>>();
+        ensure!(ids.len() == self.tables.len() + self.rankings.len(), "two tables have the same id");
+        for column in self.rankings.iter().flat_map(|printed| &printed.columns) {
+            for known in &column.known {
+                let is_printed = (1..=column.expected.len()).contains(&known.rank);
+                ensure!(is_printed, "{}: no rank {} of {}", column.name, known.rank, column.expected.len());
+            }
+        }
         Ok(())
     }
 
@@ -306,6 +450,8 @@ impl Condition {
             ExperimentContext { data, home, encoders, collection: &collection, runs: BTreeMap::new(), progress };
         let tables = self.tables.iter().map(|table| context.table(table)).collect::<Result<Vec<_>, _>>();
         let tables = if self.needs_home() { tables? } else { tables.with_context(|| self.advice(data))? };
+        let rankings = self.rankings.iter().map(|printed| context.printed(printed)).collect::<Result<Vec<_>, _>>();
+        let rankings = rankings.with_context(|| self.advice(data))?;
         Ok(Report {
             name: self.name.clone(),
             title: self.title.clone(),
@@ -313,6 +459,7 @@ impl Condition {
             command: self.command.clone(),
             collection: collection.sentence(),
             tables,
+            rankings,
         })
     }
 
@@ -346,6 +493,11 @@ impl ExperimentContext<'_> {
         }
         let mut reports: Vec<RowReport> = rows.iter().map(|row| self.row(table, row)).collect::<Result<_, _>>()?;
         compare(&rows, &mut reports, table.measures.len())?;
+        for (row, report) in rows.iter().zip(&mut reports) {
+            let comparisons = report.against.iter().flat_map(|against| &against.comparisons);
+            let decisions = row.significant.iter().zip(comparisons);
+            report.decisions = decisions.map(|(&published, comparison)| Decision::new(published, comparison)).collect();
+        }
         let rows = reports;
         let measures = table.measures.iter().map(Metric::to_string).collect();
         let (id, title, source) = (table.id.clone(), table.title.clone(), table.source.clone());
@@ -353,16 +505,11 @@ impl ExperimentContext<'_> {
     }
 
     fn row(&mut self, table: &Table, row: &Row) -> anyhow::Result<RowReport> {
-        let (run, note) = match &row.source {
-            RankingSource::Run(path) => (self.run(path)?.clone(), None),
-            RankingSource::Fusion(spec) => self.fuse(spec).map(|(run, note)| (run, Some(note)))?,
-            RankingSource::Model(spec) => self.rank(&row.name, *spec)?,
-            RankingSource::Rerank(spec) => self.rerank(spec)?,
-        };
+        let (runs, note) = self.rankings(row)?;
         let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
         for (&measure, &expected) in table.measures.iter().zip(&row.expected) {
-            let values = self.collection.values(&run, measure);
-            let measured = match table.average {
+            let values = self.values(row, &runs, measure)?;
+            let measured = match row.average.unwrap_or(table.average) {
                 Average::Micro => mean(&values.values().copied().collect::<Vec<_>>()),
                 Average::Macro => self.collection.mean_of_folds(&values),
             };
@@ -383,10 +530,66 @@ impl ExperimentContext<'_> {
             note,
             by_topic,
             against: Vec::new(),
+            decisions: Vec::new(),
         })
     }
 
-    fn run(&mut self, path: &Path) -> anyhow::Result<&Run> {
+    /// Returns the runs of a row, and a description of their origin for the report.
+    fn rankings(&mut self, row: &Row) -> anyhow::Result<(Vec<Run>, Option<String>)> {
+        let (run, note) = match &row.source {
+            RankingSource::Run(path) | RankingSource::QuestionRun(path) => (self.run(path)?.clone(), None),
+            RankingSource::MeanOf(paths) => {
+                let runs = paths.iter().map(|path| self.run(path).cloned()).collect::<Result<_, _>>()?;
+                return Ok((runs, None));
+            }
+            RankingSource::Fusion(spec) => self.fuse(spec).map(|(run, note)| (run, Some(note)))?,
+            RankingSource::Model(spec) => self.rank(&row.name, spec)?,
+            RankingSource::Rerank(spec) => self.rerank(spec)?,
+        };
+        Ok((vec![run], note))
+    }
+
+    /// Returns the value of every topic: the mean over the runs of a row, or over the questions of the topic.
+    fn values(&self, row: &Row, runs: &[Run], measure: Metric) -> anyhow::Result<BTreeMap<String, f64>> {
+        if let RankingSource::QuestionRun(path) = &row.source {
+            return self.collection.values_of_questions(&runs[0], measure).with_context(|| path.display().to_string());
+        }
+        let mut values: BTreeMap<String, f64> = BTreeMap::new();
+        for run in runs {
+            for (topic, value) in self.collection.values(run, measure) {
+                *values.entry(topic).or_default() += value / runs.len() as f64;
+            }
+        }
+        Ok(values)
+    }
+
+    /// Compares printed rankings of a topic with those of the runs.
+    fn printed(&mut self, printed: &PrintedRankings) -> anyhow::Result<RankingReport> {
+        let mut columns = Vec::new();
+        for column in &printed.columns {
+            let ranking = self.run(&column.run)?.ranking(&printed.topic).cloned();
+            let ranking = ranking
+                .with_context(|| format!("{} has no ranking of the topic {}", column.run.display(), printed.topic))?;
+            let found: Vec<String> = ranking.iter().map(|scored| scored.id.to_string()).collect();
+            let mut ranks = Vec::new();
+            for (place, expected) in column.expected.iter().enumerate() {
+                let found = found.get(place).cloned();
+                let known =
+                    column.known.iter().find(|known| known.rank == place + 1 && Some(&known.found) == found.as_ref());
+                ranks.push(RankCell {
+                    expected: expected.clone(),
+                    grade: found.as_ref().and_then(|id| self.collection.grade(&printed.topic, id)),
+                    reason: known.map(|known| known.reason.clone()),
+                    found,
+                });
+            }
+            columns.push(RankingColumn { name: column.name.clone(), ranks });
+        }
+        let (id, title, source) = (printed.id.clone(), printed.title.clone(), printed.source.clone());
+        Ok(RankingReport { id, title, source, columns })
+    }
+
+    pub(super) fn run(&mut self, path: &Path) -> anyhow::Result<&Run> {
         if !self.runs.contains_key(path) {
             let run = Run::read(&self.data.join(path))?;
             self.runs.insert(path.to_owned(), run);
@@ -412,6 +615,8 @@ impl ExperimentContext<'_> {
                 source: RankingSource::Run(run.into()),
                 expected,
                 against: Vec::new(),
+                significant: Vec::new(),
+                average: None,
             });
         }
         ensure!(rows.len() == listed.count, "{}: {} rows instead of {}", path.display(), rows.len(), listed.count);
@@ -456,12 +661,15 @@ impl ExperimentContext<'_> {
     }
 
     /// Returns the home's rankings, and a description of learned weights for the report.
-    fn rank(&self, row: &str, spec: ModelSpec) -> anyhow::Result<(Run, Option<String>)> {
+    fn rank(&self, row: &str, spec: &ModelSpec) -> anyhow::Result<(Run, Option<String>)> {
         let searcher = Searcher::open(self.home)?.with_model(spec.model());
         if let Some(expected) = &self.collection.home {
             expected.verify(&searcher).with_context(|| self.home.display().to_string())?;
         }
         let learn_on = match spec.weights {
+            WeightSource::Published if !spec.by_fold.is_empty() => {
+                return Ok((self.rank_with_given_weights(spec)?, None));
+            }
             WeightSource::Published => return Ok((self.rank_published(&searcher, spec)?, None)),
             WeightSource::Tuned => LearnOn::TrainAndValid,
             WeightSource::TunedOnValid => LearnOn::Valid,
@@ -469,7 +677,7 @@ impl ExperimentContext<'_> {
         self.rank_by_folds(&searcher, row, spec, learn_on).map(|(run, note)| (run, Some(note)))
     }
 
-    fn rank_published(&self, searcher: &Searcher, spec: ModelSpec) -> anyhow::Result<Run> {
+    fn rank_published(&self, searcher: &Searcher, spec: &ModelSpec) -> anyhow::Result<Run> {
         let mut run = Run::new(spec.fields.tag(spec.name));
         for query in self.queries() {
             run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
@@ -482,25 +690,43 @@ impl ExperimentContext<'_> {
         &self,
         searcher: &Searcher,
         row: &str,
-        spec: ModelSpec,
+        spec: &ModelSpec,
         learn_on: LearnOn,
     ) -> anyhow::Result<(Run, String)> {
         let mut pools = FieldPools::new();
         for query in self.queries() {
-            pools.insert(query.id.clone(), searcher.tuning_pool().candidates(&query.text, WeightTuning::CANDIDATES)?);
+            pools.insert(query.id.clone(), searcher.tuning_pool().candidates(&query.text, spec.candidates)?);
         }
-        let tuning = WeightTuning { objective: Metric::ndcg(10), learn_on, published: *spec.model().weights() };
+        let tuning = WeightTuning {
+            objective: Metric::ndcg(10),
+            learn_on,
+            published: *spec.model().weights(),
+            grid: spec.grid.clone(),
+        };
         let on_progress = |step| (self.progress)(ConditionProgress::Weights(row, step));
         let tuned = tuning.run(&pools, &self.collection.folds, &BTreeMap::new(), &|_, _| (), &on_progress)?;
+        let run = self.rank_test_topics(spec, tuned.iter().map(|tuned| tuned.weights))?;
+        let weights: Vec<String> = tuned.iter().map(|tuned| tuned.weights.to_string()).collect();
+        Ok((run, format!("weights by fold: {}", weights.join("; "))))
+    }
+
+    /// Ranks each fold's test topics with the weights that are given for the fold.
+    fn rank_with_given_weights(&self, spec: &ModelSpec) -> anyhow::Result<Run> {
+        let (given, folds) = (spec.by_fold.len(), self.collection.folds.0.len());
+        ensure!(given == folds, "`by-fold` has weights for {given} folds instead of {folds}");
+        self.rank_test_topics(spec, spec.by_fold.iter().map(|weights| FieldWeights(*weights)))
+    }
+
+    /// Ranks each fold's test topics with the weights of the fold.
+    fn rank_test_topics(&self, spec: &ModelSpec, weights: impl Iterator<Item = FieldWeights>) -> anyhow::Result<Run> {
         let mut run = Run::new(spec.fields.tag(spec.name));
-        for (fold, tuned) in self.collection.folds.0.iter().zip(&tuned) {
-            let searcher = Searcher::open(self.home)?.with_model(spec.model().with_weights(tuned.weights));
+        for (fold, weights) in self.collection.folds.0.iter().zip(weights) {
+            let searcher = Searcher::open(self.home)?.with_model(spec.model().with_weights(weights));
             for query in self.queries().filter(|query| fold.test.has(&query.id)) {
                 run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
             }
         }
-        let weights: Vec<String> = tuned.iter().map(|tuned| tuned.weights.to_string()).collect();
-        Ok((run, format!("weights by fold: {}", weights.join("; "))))
+        Ok(run)
     }
 
     /// Returns the queries with judgements.

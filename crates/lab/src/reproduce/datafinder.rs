@@ -22,7 +22,7 @@ use super::experiment::read_experiment_file;
 use super::report::Report;
 use anyhow::{Context, ensure};
 use collection::Collection;
-use lodeseek_eval::{QueryForm, QueryPart};
+use lodeseek_eval::{Measure, Metric, QueryForm, QueryPart};
 use lodeseek_ranking::DatasetId;
 use lodeseek_ranking::Ranking;
 use lodeseek_rerank::Method;
@@ -51,12 +51,25 @@ pub struct DataFinder {
     pub get: String,
     /// Source of the published scores.
     pub source: String,
+    /// Measures, one a column (default: P@5, R@5, AP and RR). The paper keeps five datasets of a topic, so that its MAP and
+    /// MRR are AP@5 and RR@5. One measure is average precision: the overview and the ablations show the first such one.
+    #[serde(default = "default_measures", deserialize_with = "metrics_by_name")]
+    pub measures: Vec<Metric>,
     /// Data files and the counts that are verified.
     pub collection: CollectionSpec,
     /// Systems in the order of their rows.
     pub systems: Vec<SystemSpec>,
     /// Ablations: tables of queries that lack one part.
     pub concealed: Vec<AblationSpec>,
+}
+
+fn default_measures() -> Vec<Metric> {
+    ["P@5", "R@5", "AP", "RR"].iter().filter_map(|name| name.parse().ok()).collect()
+}
+
+fn metrics_by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Metric>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    names.iter().map(|name| name.parse().map_err(de::Error::custom)).collect()
 }
 
 /// Data files and their required counts.
@@ -272,7 +285,18 @@ impl DataFinder {
         Ok(experiment)
     }
 
+    /// Returns the position of average precision among the measures.
+    fn precision_position(&self) -> usize {
+        self.measures.iter().position(is_average_precision).unwrap_or_default()
+    }
+
+    /// Returns the first measure that is average precision.
+    fn precision(&self) -> Metric {
+        self.measures[self.precision_position()]
+    }
+
     fn check(&self) -> anyhow::Result<()> {
+        ensure!(self.measures.iter().any(is_average_precision), "`measures` needs AP or AP@k");
         for (place, system) in self.systems.iter().enumerate() {
             let before = |name: &String| self.systems[..place].iter().any(|other| other.name == *name);
             let wanted: Vec<&String> = match &system.ranks {
@@ -305,10 +329,10 @@ impl DataFinder {
             }
             for scores in expected.values().chain(published.values()) {
                 ensure!(
-                    scores.len() == tables::MEASURES.len(),
+                    scores.len() == self.measures.len(),
                     "{name}: {} scores of a table instead of {}",
                     scores.len(),
-                    tables::MEASURES.len()
+                    self.measures.len()
                 );
             }
         }
@@ -354,8 +378,13 @@ impl DataFinder {
             command: self.command.clone(),
             collection: collection.sentence(),
             tables,
+            rankings: Vec::new(),
         })
     }
+}
+
+fn is_average_precision(metric: &Metric) -> bool {
+    matches!(metric.measure(), Measure::AveragePrecision(_))
 }
 
 /// Pairs a dataset with a score.

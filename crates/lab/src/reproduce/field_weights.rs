@@ -2,7 +2,8 @@
 //!
 //! The candidate documents are retrieved once, with every field weighted 1, and stored as [`Parts`] of their scores.
 //! Other weights are then evaluated without the index. ACORDAR's authors tried every point of their grid (10⁸ for eight
-//! fields). [`CoordinateSearch`] tries a few hundred, and 0 is among the values, so a field can be ignored.
+//! fields). [`CoordinateSearch`] tries a few hundred. With 0 in the grid, which the authors' grid lacks, a field can be
+//! ignored.
 
 use super::tuning::{check_disjoint, training_judgements};
 use super::{CoordinateSearch, LearnOn, Progress, Start, TuneError};
@@ -25,6 +26,8 @@ pub struct WeightTuning {
     pub learn_on: LearnOn,
     /// Published weights: one of the starts of the search. Fields without a weight remain without.
     pub published: FieldWeights,
+    /// Values that a weight may have. Not empty.
+    pub grid: Vec<f64>,
 }
 
 /// Weights of a fold.
@@ -89,8 +92,11 @@ impl WeightTuning {
             lodeseek_eval::mean(&values)
         };
         let published = fields.iter().map(|&field| self.published.weight(field)).collect();
-        let search =
-            CoordinateSearch::default().with_starts(vec![Start::At(published), Start::Uniform, Start::BestAlone]);
+        let mut starts = vec![Start::At(published), Start::Uniform];
+        if self.grid.contains(&0.0) {
+            starts.push(Start::BestAlone);
+        }
+        let search = CoordinateSearch::default().with_grid(&self.grid).with_starts(starts);
         let optimum = search.maximize(fields.len(), &objective, progress);
         TunedWeights { weights: field_weights_at(&fields, &optimum.weights), learned: optimum.value }
     }

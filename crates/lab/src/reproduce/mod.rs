@@ -7,9 +7,11 @@
 //!
 //! | part | reproduces | experiment files |
 //! |---|---|---|
-//! | [`Condition`] with [`RankingSource::Run`] | ACORDAR (Lin et al., SIGIR 2022): the table of its README and its twelve baseline runs. DR2 (Chen et al., ISWC 2023): Tables 1 to 3. The 29 runs of CDS and ODS. All from published runs | `acordar-published` |
+//! | [`Condition`] with [`RankingSource::Run`] | ACORDAR (Lin et al., SIGIR 2022): the table of its README and its twelve baseline runs. DR2 (Chen et al., ISWC 2023): Tables 1 to 3. The 29 runs of CDS and ODS. All from published runs | `acordar-published`, `dr2` |
+//! | [`RankingSource::MeanOf`], [`Row::significant`], [`PrintedRankings`] | DR2: Tables 4 and 5, the significance of Table 1, the case of Table 6 | `dr2` |
+//! | [`RankingSource::QuestionRun`] | ACORDAR 2.0: questions in place of keywords | `acordar2-published` |
 //! | [`RankingSource::Model`], [`WeightTuning`] | ACORDAR: TF-IDF, BM25, LMD and FSDM with field weights tuned by five folds | `acordar-sparse`, `lod-dev`, `lod-dev-multilingual` |
-//! | [`RankingSource::Rerank`] | DR2, Tables 2 and 3: re-ranking by DPR and ColBERT, untrained and trained | `lod-dev-vectors`, `lod-dev-trained`, `lod-dev-trained-pcsg` |
+//! | [`RankingSource::Rerank`] | DR2: re-ranking by DPR and ColBERT, untrained and trained; candidates of a home or of a run | `lod-dev-vectors`, `lod-dev-trained`, `lod-dev-trained-pcsg` |
 //! | [`RankingSource::Fusion`], [`FusionTuning`] | no paper: fusions of all published runs | `acordar-fusion` |
 //! | [`DataFinder`] | DataFinder (Viswanathan et al., ACL 2023): its systems, Table 3 (content of texts, [`TextForm`]) and Table 4 (trained bi-encoder) | `datafinder`, `datafinder-trained` |
 //! | [`Iclr`] | González-Márquez and Kobak 2024: k-NN accuracy of vectors and of two-dimensional maps | `iclr` |
@@ -27,8 +29,8 @@ mod tuning;
 mod verification;
 
 pub use condition::{
-    Average, Condition, ConditionProgress, Erratum, FusionSpec, ModelSpec, RankingSource, Row, ScoreFile, System,
-    Table, WeightSource,
+    Average, Condition, ConditionProgress, Erratum, FusionSpec, ModelSpec, PrintedRanking, PrintedRankings,
+    RankErratum, RankingSource, Row, ScoreFile, System, Table, WeightSource,
 };
 pub use coordinate::{CoordinateSearch, Optimum, Progress, Start};
 pub use datafinder::{
@@ -38,9 +40,12 @@ pub use experiment::Experiment;
 pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
 pub use folds::FoldSource;
 pub use iclr::{Iclr, IclrInput, IclrProgress, KeywordLabels, Paper, PaperMap, Vectors};
-pub use report::{Cell, Outcome, Report, RowComparison, RowReport, Spread, TableReport, marked_sections};
+pub use report::{
+    Cell, Decision, Outcome, RankCell, RankingColumn, RankingReport, Report, RowComparison, RowReport, Spread,
+    TableReport, marked_sections,
+};
 pub use reranking::{Encoders, RerankSpec};
 pub use tuning::{
     FusionTuning, LearnOn, ParseLearnOnError, TuneError, TunedFold, TunedFusion, TuningProgress, distinct,
 };
-pub use verification::{Collection, HomeRequirements};
+pub use verification::{Collection, HomeRequirements, QuestionFile};

@@ -140,6 +140,43 @@ pub struct RowReport {
     pub by_topic: Vec<BTreeMap<String, f64>>,
     /// Comparisons with other rows.
     pub against: Vec<RowComparison>,
+    /// Published decisions of significance and those found, in the order of the measures. Empty if none are published.
+    pub decisions: Vec<Decision>,
+}
+
+/// Decision of a significance test: published, and found here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decision {
+    /// If true, the publication marks the cell as a significant improvement.
+    pub published: bool,
+    /// If true, the improvement is significant here.
+    pub found: bool,
+}
+
+impl Decision {
+    /// Level of significance of published decisions. Their p values are not corrected.
+    pub const LEVEL: f64 = 0.05;
+
+    /// Builds a decision from a published one and a comparison. A loss is never an improvement.
+    #[must_use]
+    pub fn new(published: bool, comparison: &Comparison) -> Self {
+        Self { published, found: comparison.difference > 0.0 && comparison.p < Self::LEVEL }
+    }
+
+    /// Returns [`Outcome::Ok`] if both decisions are the same, else [`Outcome::Fail`].
+    #[must_use]
+    pub fn outcome(self) -> Outcome {
+        if self.published == self.found { Outcome::Ok } else { Outcome::Fail }
+    }
+
+    fn markdown(self) -> &'static str {
+        match (self.published, self.found) {
+            (true, true) => "\\*",
+            (false, false) => "",
+            (true, false) => " (FAIL: \\*)",
+            (false, true) => "\\* (FAIL: no \\*)",
+        }
+    }
 }
 
 /// Comparison of a row with another by the paired t-test, in the order of the measures.
@@ -152,9 +189,19 @@ pub struct RowComparison {
 }
 
 impl RowReport {
+    /// Returns the mark of a cell in Markdown: that of [`mark`](Self::mark), and FAIL if a published decision differs.
+    fn markdown_mark(&self, column: usize) -> &'static str {
+        self.decisions.get(column).map_or_else(|| self.mark(column), |decision| decision.markdown())
+    }
+
     /// Returns † if the row differs from all compared rows with p < .05 after correction, and ‡ with p < .01.
+    ///
+    /// A row with published decisions of significance has `*` instead, for a significant improvement without correction.
     #[must_use]
     pub fn mark(&self, column: usize) -> &'static str {
+        if let Some(decision) = self.decisions.get(column) {
+            return if decision.found { "*" } else { "" };
+        }
         let p = self.against.iter().filter_map(|against| against.comparisons.get(column)).map(|one| one.corrected_p);
         match p.reduce(f64::max) {
             Some(p) if p < 0.01 => "‡",
@@ -221,6 +268,117 @@ pub struct Report {
     pub collection: String,
     /// Tables.
     pub tables: Vec<TableReport>,
+    /// Printed rankings of single topics.
+    pub rankings: Vec<RankingReport>,
+}
+
+/// Rankings of a topic, compared with printed ones.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RankingReport {
+    /// Identifier within the condition.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// Source of the expected rankings.
+    pub source: String,
+    /// Rankings.
+    pub columns: Vec<RankingColumn>,
+}
+
+/// A ranking of a topic, and the printed one.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RankingColumn {
+    /// Name of the run.
+    pub name: String,
+    /// Ranks, the first one first.
+    pub ranks: Vec<RankCell>,
+}
+
+/// A rank: the dataset found there, and the printed one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RankCell {
+    /// The printed dataset.
+    pub expected: String,
+    /// The dataset found, if the ranking has this rank.
+    pub found: Option<String>,
+    /// Relevance grade of the dataset found, if it is judged.
+    pub grade: Option<i32>,
+    /// Reason of a known difference.
+    pub reason: Option<String>,
+}
+
+impl RankCell {
+    /// Returns [`Outcome::Ok`] if the dataset is the printed one, else [`Outcome::KnownDifference`] if there is a
+    /// reason, else [`Outcome::Fail`].
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match &self.reason {
+            _ if self.found.as_ref() == Some(&self.expected) => Outcome::Ok,
+            Some(_) => Outcome::KnownDifference,
+            None => Outcome::Fail,
+        }
+    }
+
+    fn markdown(&self) -> String {
+        let mut text = self.found.clone().unwrap_or_else(|| "–".to_owned());
+        if let Some(grade) = self.grade {
+            let _ = write!(text, " [{grade}]");
+        }
+        match self.outcome() {
+            Outcome::Ok => text,
+            outcome => format!("{text} ({outcome}: {})", self.expected),
+        }
+    }
+}
+
+impl RankingReport {
+    fn outcomes(&self) -> impl Iterator<Item = Outcome> {
+        self.columns.iter().flat_map(|column| column.ranks.iter().map(RankCell::outcome))
+    }
+
+    /// Returns the number of ranks of each outcome as text.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        count_outcomes("ranks", &self.outcomes().collect::<Vec<_>>())
+    }
+
+    fn markdown(&self) -> String {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let mut text = format!("| rank | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
+        let depth = self.columns.iter().map(|column| column.ranks.len()).max().unwrap_or(0);
+        for rank in 0..depth {
+            let cell = |column: &RankingColumn| column.ranks.get(rank).map_or("–".to_owned(), RankCell::markdown);
+            let cells: Vec<String> = self.columns.iter().map(cell).collect();
+            let _ = writeln!(text, "| {} | {} |", rank + 1, cells.join(" | "));
+        }
+        text
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = vec![GRADED.to_owned()];
+        for column in &self.columns {
+            for (rank, cell) in column.ranks.iter().enumerate() {
+                if let Some(reason) = cell.reason.as_ref().filter(|_| cell.outcome() == Outcome::KnownDifference) {
+                    remarks.push(format!("{}, rank {}, expected {}: {reason}", column.name, rank + 1, cell.expected));
+                }
+            }
+        }
+        remarks
+    }
+}
+
+/// Returns the number of outcomes, and the number of each, as text.
+fn count_outcomes(what: &str, outcomes: &[Outcome]) -> String {
+    let mut text = format!("{} {what}", outcomes.len());
+    for (place, outcome) in
+        [Outcome::Ok, Outcome::Okish, Outcome::KnownDifference, Outcome::New, Outcome::Fail].into_iter().enumerate()
+    {
+        let count = outcomes.iter().filter(|other| **other == outcome).count();
+        if count > 0 || outcome == Outcome::Ok {
+            let _ = write!(text, "{} {count} {outcome}", if place == 0 { ":" } else { "," });
+        }
+    }
+    text
 }
 
 impl TableReport {
@@ -231,7 +389,7 @@ impl TableReport {
         }
         let mut text = format!("| | {} |\n|---|{}\n", columns.join(" | "), "---|".repeat(columns.len()));
         for row in &self.rows {
-            let cell = |(column, cell): (usize, &Cell)| format!("{}{}", cell.markdown(), row.mark(column));
+            let cell = |(column, cell): (usize, &Cell)| format!("{}{}", cell.markdown(), row.markdown_mark(column));
             let mut cells: Vec<String> = row.cells.iter().enumerate().map(cell).collect();
             cells.extend(row.published.iter().map(|score| score.map_or("–".to_owned(), decimals)));
             cells.resize(columns.len(), "–".to_owned());
@@ -250,16 +408,16 @@ impl TableReport {
     #[must_use]
     pub fn summary(&self) -> String {
         let outcomes: Vec<Outcome> = self.rows.iter().flat_map(|row| &row.cells).map(|cell| cell.outcome).collect();
-        let mut text = format!("{} cells", outcomes.len());
-        for (place, outcome) in
-            [Outcome::Ok, Outcome::Okish, Outcome::KnownDifference, Outcome::New, Outcome::Fail].into_iter().enumerate()
-        {
-            let count = outcomes.iter().filter(|other| **other == outcome).count();
-            if count > 0 || outcome == Outcome::Ok {
-                let _ = write!(text, "{} {count} {outcome}", if place == 0 { ":" } else { "," });
-            }
+        let mut text = count_outcomes("cells", &outcomes);
+        let decisions: Vec<Outcome> = self.decisions().map(Decision::outcome).collect();
+        if !decisions.is_empty() {
+            let _ = write!(text, "; {}", count_outcomes("decisions of significance", &decisions));
         }
         text
+    }
+
+    fn decisions(&self) -> impl Iterator<Item = Decision> {
+        self.rows.iter().flat_map(|row| row.decisions.iter().copied())
     }
 
     /// Returns remarks on rows and cells, and comparisons of fused rows with the best single row of each measure.
@@ -268,8 +426,11 @@ impl TableReport {
         if self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.spread.is_some()) {
             remarks.push(SPREAD.to_owned());
         }
-        if self.rows.iter().any(|row| !row.against.is_empty()) {
+        if self.rows.iter().any(|row| !row.against.is_empty() && row.decisions.is_empty()) {
             remarks.push(TESTED.to_owned());
+        }
+        if self.decisions().next().is_some() {
+            remarks.push(DECIDED.to_owned());
         }
         for row in &self.rows {
             for (measure, cell) in self.measures.iter().zip(&row.cells) {
@@ -297,14 +458,13 @@ impl TableReport {
 }
 
 impl Report {
-    /// Returns true if a cell differs without a stated reason.
+    /// Returns true if a cell, a decision of significance or a rank differs without a stated reason.
     #[must_use]
     pub fn fails(&self) -> bool {
-        self.tables
-            .iter()
-            .flat_map(|table| &table.rows)
-            .flat_map(|row| &row.cells)
-            .any(|cell| cell.outcome == Outcome::Fail)
+        let rows = || self.tables.iter().flat_map(|table| &table.rows);
+        rows().flat_map(|row| &row.cells).any(|cell| cell.outcome == Outcome::Fail)
+            || rows().flat_map(|row| &row.decisions).any(|decision| decision.outcome() == Outcome::Fail)
+            || self.rankings.iter().flat_map(RankingReport::outcomes).any(|outcome| outcome == Outcome::Fail)
     }
 
     /// Returns a section in Markdown. It depends only on the condition and its data: it contains no date, time or
@@ -325,6 +485,12 @@ impl Report {
             if !remarks.is_empty() {
                 let _ = write!(text, "\n- {}\n", remarks.join("\n- "));
             }
+        }
+        for ranking in &self.rankings {
+            let _ = write!(text, "\n### {}\n\n{}\n\n", ranking.title, ranking.source.trim());
+            let (open, close) = markers("table", &format!("{}/{}", self.name, ranking.id));
+            let _ = write!(text, "{open}\n{}{close}\n\n{}.\n", ranking.markdown(), ranking.summary());
+            let _ = write!(text, "\n- {}\n", ranking.remarks().join("\n- "));
         }
         text
     }
@@ -362,6 +528,12 @@ impl Report {
 const TESTED: &str = "† p < .05, ‡ p < .01 against the rows named below: paired t-test over topics, two-sided, corrected over all \
                       tested rows of a column (Holm); d is Cohen's, of the paired differences.";
 
+const DECIDED: &str = "\\* a significant improvement over the row named below, as published: paired t-test, two-sided, p < .05, \
+                       without correction. Corrected p values are over all tested rows of a column (Holm); d is Cohen's, of the \
+                       paired differences.";
+
+const GRADED: &str = "In brackets the relevance grade; datasets without one are not judged.";
+
 const SPREAD: &str = "Behind ± the standard deviation of the mean over samples of topics: by the bootstrap (n of n, each as often \
                       as drawn, 10,000 times) and, in brackets, as the paper draws them (n / 2 of n, each once, 1,000 times).";
 
@@ -392,6 +564,7 @@ pub fn marked_sections(kind: &str, text: &str) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lodeseek_eval::{Differences, SignificanceTest};
 
     #[test]
     fn four_decimals_decide() {
@@ -417,6 +590,7 @@ mod tests {
             note: fused.then(|| "two runs".to_owned()),
             by_topic: vec![BTreeMap::from([("q1".to_owned(), measured)])],
             against: Vec::new(),
+            decisions: Vec::new(),
         };
         let rows = vec![row("one", false, 0.4), row("fused", true, measured)];
         let (title, source) = ("A table".to_owned(), "Somewhere.".to_owned());
@@ -436,7 +610,56 @@ mod tests {
             command: text("run"),
             collection: text("1 topic"),
             tables: vec![table],
+            rankings: Vec::new(),
         }
+    }
+
+    #[test]
+    fn decisions_that_differ_from_the_print_fail() {
+        let comparison = |difference: f64| {
+            let differences = Differences::new([difference, 0.9 * difference, 1.1 * difference]);
+            Comparison::new(&differences, SignificanceTest::StudentT)
+        };
+        let decide = |published, difference| Decision::new(published, &comparison(difference)).outcome();
+        assert_eq!((decide(true, 0.5), decide(false, 0.5)), (Outcome::Ok, Outcome::Fail));
+        assert_eq!((decide(true, -0.5), decide(false, -0.5)), (Outcome::Fail, Outcome::Ok), "a loss");
+        assert_eq!((decide(true, 0.0), decide(false, 0.0)), (Outcome::Fail, Outcome::Ok), "no difference");
+        let mut report = report("a", 0.5);
+        report.tables[0].rows[0].cells = vec![Cell::new(0.5, 0.5)];
+        report.tables[0].rows[1].decisions = vec![Decision::new(true, &comparison(0.5))];
+        assert!(!report.fails());
+        let text = report.markdown();
+        assert!(text.contains("| fused | .5000\\* |") && text.contains("1 decisions of significance: 1 OK."), "{text}");
+        report.tables[0].rows[1].decisions = vec![Decision::new(true, &comparison(-0.5))];
+        assert!(report.fails() && report.markdown().contains("| fused | .5000 (FAIL: \\*) |"));
+    }
+
+    #[test]
+    fn ranks_that_differ_from_the_print_fail_without_a_reason() {
+        let rank = |expected: &str, found: Option<&str>, reason: Option<&str>| RankCell {
+            expected: expected.to_owned(),
+            found: found.map(str::to_owned),
+            grade: found.map(|_| 2),
+            reason: reason.map(str::to_owned),
+        };
+        let with = |ranks: Vec<RankCell>| Report {
+            tables: Vec::new(),
+            rankings: vec![RankingReport {
+                id: "case".to_owned(),
+                title: "A case".to_owned(),
+                source: "Printed.".to_owned(),
+                columns: vec![RankingColumn { name: "run".to_owned(), ranks }],
+            }],
+            ..report("a", 0.5)
+        };
+        let known = with(vec![rank("d1", Some("d1"), None), rank("d2", Some("d3"), Some("equal scores"))]);
+        assert!(!known.fails());
+        let text = known.markdown();
+        assert!(text.contains("| 1 | d1 [2] |\n| 2 | d3 [2] (known: d2) |"), "{text}");
+        assert!(text.contains("2 ranks: 1 OK, 1 known.") && text.contains("run, rank 2, expected d2: equal scores"));
+        let other = with(vec![rank("d1", Some("d2"), None)]);
+        assert!(other.fails() && other.markdown().contains("d2 [2] (FAIL: d1)"));
+        assert!(with(vec![rank("d1", None, None)]).fails(), "a ranking that ends too early");
     }
 
     #[test]

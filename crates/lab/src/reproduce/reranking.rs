@@ -19,8 +19,11 @@ pub type Encoders<'e> = dyn Fn(Granularity, Option<&Path>) -> anyhow::Result<Box
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RerankSpec {
     /// Models whose best results are candidates. Their rankings take part in the fusion.
+    #[serde(default)]
     pub pool: Vec<ModelKind>,
-    /// Number of candidates of each model.
+    /// Run file whose best results are candidates, in place of a pool. Its ranking takes part in the fusion.
+    pub candidates: Option<PathBuf>,
+    /// Number of candidates of each model, or of the run.
     pub depth: usize,
     /// Number of candidates by vectors, from all datasets.
     #[serde(default)]
@@ -53,6 +56,19 @@ fn parse_method<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Opt
 }
 
 impl RerankSpec {
+    /// Checks that candidates come from a pool or from a run.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        ensure!(
+            self.pool.is_empty() == self.candidates.is_some(),
+            "candidates come from a `pool` of models or from a run (`candidates = FILE`): use one of the two"
+        );
+        ensure!(
+            self.candidates.is_none() || self.weights == WeightSource::Published,
+            "weights cannot be learned for `candidates` of a run: leave `weights` out"
+        );
+        Ok(())
+    }
+
     fn options(&self) -> RerankOptions {
         RerankOptions {
             pool: self.pool.clone(),
@@ -67,13 +83,16 @@ impl RerankSpec {
 
 impl ExperimentContext<'_> {
     /// Returns the home's rankings, and a description of learned weights for the report.
-    pub(super) fn rerank(&self, spec: &RerankSpec) -> anyhow::Result<(Run, Option<String>)> {
+    pub(super) fn rerank(&mut self, spec: &RerankSpec) -> anyhow::Result<(Run, Option<String>)> {
         let searchers = self.searchers(spec)?;
         if let Some(expected) = &self.collection.home {
             expected.verify(searchers.for_fold(0)).with_context(|| self.home.display().to_string())?;
         }
         match spec.weights {
-            WeightSource::Published => self.rerank_with_equal_weights(&searchers),
+            WeightSource::Published => match &spec.candidates {
+                Some(path) => self.rerank_run(&searchers, path, spec.depth),
+                None => self.rerank_with_equal_weights(&searchers),
+            },
             WeightSource::Tuned => self.rerank_by_folds(spec, &searchers),
             WeightSource::TunedOnValid => {
                 bail!("weights `tuned-on-valid` are not supported for re-ranking: use `tuned`")
@@ -119,6 +138,33 @@ impl ExperimentContext<'_> {
             run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
         }
         Ok((run, None))
+    }
+
+    /// Re-ranks the best results of a run. The note counts candidates that are not in the home: they keep the last places.
+    fn rerank_run(
+        &mut self,
+        searchers: &Searchers,
+        path: &Path,
+        depth: usize,
+    ) -> anyhow::Result<(Run, Option<String>)> {
+        let candidates = self.run(path)?.clone();
+        let (mut run, mut missing, mut all) = (Run::new("lodeseek-rerank"), 0, 0);
+        for query in self.queries() {
+            let Some(ranking) = candidates.ranking(&query.id) else { continue };
+            let ranking = ranking.clone().cut(depth);
+            let searcher = self.searcher_for(searchers, &query.id);
+            for candidate in ranking.iter() {
+                all += 1;
+                missing += usize::from(searcher.catalog().card(&candidate.id)?.is_none());
+            }
+            run.insert(&query.id, searcher.rerank(&query.text, &ranking)?);
+        }
+        ensure!(
+            missing < all,
+            "none of the {all} candidates of {} is in the home: load the collection of the run",
+            path.display()
+        );
+        Ok((run, Some(format!("{all} candidates of {}, {missing} of them not in the home", path.display()))))
     }
 
     fn rerank_by_folds(&self, spec: &RerankSpec, searchers: &Searchers) -> anyhow::Result<(Run, Option<String>)> {

@@ -1,12 +1,12 @@
 //! Verification of a collection before scores are computed.
 
 use super::folds::FoldSource;
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use lodeseek_engine::Searcher;
 use lodeseek_eval::digest;
 use lodeseek_eval::{Folds, Metric, Qrels, Run, Topics, mean};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,8 @@ pub struct Collection {
     pub folds: FoldSource,
     /// Texts of the topics, for rows that a home ranks.
     pub queries: Option<PathBuf>,
+    /// Questions of the topics, for runs over them.
+    pub questions: Option<QuestionFile>,
     /// Requirements on the home.
     pub home: Option<HomeRequirements>,
     /// Number of judged topics.
@@ -31,6 +33,40 @@ pub struct Collection {
     /// SHA-256 digests of files and folders. [`digest`] defines the digest of a folder.
     #[serde(default)]
     pub sha256: BTreeMap<PathBuf, String>,
+}
+
+/// Questions of the topics. The question with the number n of a topic has the identifier `TOPIC-n`, counted from 1.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuestionFile {
+    /// JSON file in the format of ACORDAR 2.0: a list of objects with `query_id` and `questions`.
+    pub file: PathBuf,
+    /// Required number of questions.
+    pub count: usize,
+}
+
+/// Questions of a topic in the file.
+#[derive(Deserialize)]
+struct TopicQuestions {
+    query_id: String,
+    questions: Vec<String>,
+}
+
+impl QuestionFile {
+    /// Returns the identifiers of the questions, by topic.
+    fn read(&self, data: &Path) -> anyhow::Result<BTreeMap<String, Vec<String>>> {
+        let path = data.join(&self.file);
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let topics: Vec<TopicQuestions> = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+        let mut questions = BTreeMap::new();
+        for TopicQuestions { query_id, questions: texts } in topics {
+            let ids = (1..=texts.len()).map(|number| format!("{query_id}-{number}")).collect();
+            questions.insert(query_id, ids);
+        }
+        let count = questions.values().map(Vec::len).sum::<usize>();
+        ensure!(count == self.count, "{}: {count} questions instead of {}", path.display(), self.count);
+        Ok(questions)
+    }
 }
 
 /// Required counts of a home. Other datasets or other tokens would give other scores.
@@ -57,6 +93,7 @@ pub(super) struct VerifiedCollection {
     pub(super) folds: Folds,
     pub(super) queries: Topics,
     pub(super) home: Option<HomeRequirements>,
+    questions: BTreeMap<String, Vec<String>>,
     qrels: Qrels,
     judgements: usize,
 }
@@ -64,7 +101,9 @@ pub(super) struct VerifiedCollection {
 impl Collection {
     pub(super) fn verify(&self, data: &Path) -> anyhow::Result<VerifiedCollection> {
         let folder = if let FoldSource::Folder(folder) = &self.folds { Some(folder) } else { None };
-        for path in [&self.qrels].into_iter().chain(folder).chain(&self.queries).chain(self.sha256.keys()) {
+        let questions = self.questions.as_ref().map(|questions| &questions.file);
+        let single = [&self.qrels].into_iter().chain(folder).chain(&self.queries).chain(questions);
+        for path in single.chain(self.sha256.keys()) {
             ensure!(data.join(path).exists(), "{} is missing", data.join(path).display());
         }
         for (path, expected) in &self.sha256 {
@@ -80,10 +119,12 @@ impl Collection {
         let folds = self.folds.read(data, &qrels)?;
         let queries = self.queries.as_ref().map(|queries| Topics::read(&data.join(queries))).transpose()?;
         let queries = queries.unwrap_or_default();
+        let questions = self.questions.as_ref().map(|questions| questions.read(data)).transpose()?.unwrap_or_default();
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let judgements = text.lines().filter(|line| !line.trim().is_empty()).count();
         let topics: Vec<String> = qrels.topics().map(str::to_owned).collect();
-        let collection = VerifiedCollection { topics, folds, queries, home: self.home.clone(), qrels, judgements };
+        let collection =
+            VerifiedCollection { topics, folds, queries, home: self.home.clone(), questions, qrels, judgements };
         self.compare(&collection)?;
         Ok(collection)
     }
@@ -109,6 +150,10 @@ impl Collection {
         for topic in collection.topics.iter().filter(|_| self.queries.is_some()) {
             let has_text = collection.queries.0.iter().any(|query| query.id == *topic);
             ensure!(has_text, "the judged topic {topic} has no text");
+        }
+        for topic in collection.topics.iter().filter(|_| self.questions.is_some()) {
+            let has_questions = collection.questions.get(topic).is_some_and(|ids| !ids.is_empty());
+            ensure!(has_questions, "the judged topic {topic} has no question");
         }
         Ok(())
     }
@@ -161,6 +206,30 @@ impl VerifiedCollection {
         let of =
             |topic: &String| run.ranking(topic).map_or(0.0, |ranking| measure.evaluate(&self.qrels, topic, ranking));
         self.topics.iter().map(|topic| (topic.clone(), of(topic))).collect()
+    }
+
+    /// Returns the value of every judged topic: the mean over its questions, 0 for a question without a ranking.
+    ///
+    /// Fails if the collection has no questions, or if the run ranks something else than them.
+    pub(super) fn values_of_questions(&self, run: &Run, measure: Metric) -> anyhow::Result<BTreeMap<String, f64>> {
+        ensure!(!self.questions.is_empty(), "a run over questions needs `questions` in [collection]");
+        let known: BTreeSet<&str> = self.questions.values().flatten().map(String::as_str).collect();
+        if let Some((id, _)) = run.iter().find(|(id, _)| !known.contains(id)) {
+            bail!("the run ranks {id}, which is no question of the collection");
+        }
+        let mut values = BTreeMap::new();
+        for topic in &self.topics {
+            let value =
+                |id: &String| run.ranking(id).map_or(0.0, |ranking| measure.evaluate(&self.qrels, topic, ranking));
+            let questions: Vec<f64> = self.questions[topic].iter().map(value).collect();
+            values.insert(topic.clone(), mean(&questions));
+        }
+        Ok(values)
+    }
+
+    /// Returns the grade of a dataset for a topic, if it is judged.
+    pub(super) fn grade(&self, topic: &str, document: &str) -> Option<i32> {
+        self.qrels.judged(topic, document)
     }
 
     pub(super) fn mean_of_folds(&self, values: &BTreeMap<String, f64>) -> f64 {

@@ -1,7 +1,7 @@
 //! Scores, standard deviations and significance tests of the DataFinder experiment.
 
 use super::systems::{ExperimentContext, Query};
-use super::{AblationSpec, Rankings, SystemSpec, View, YearFilter, part_name};
+use super::{AblationSpec, DataFinder, Rankings, SystemSpec, View, YearFilter, part_name};
 use crate::reproduce::condition::{Average, compare_rows};
 use crate::reproduce::report::{Cell, RowReport, Spread, TableReport};
 use lodeseek_eval::{
@@ -10,10 +10,6 @@ use lodeseek_eval::{
 };
 use std::collections::BTreeMap;
 
-/// The paper's measures, by their names in this program.
-pub(super) const MEASURES: [&str; 4] = ["P@5", "R@5", "AP", "RR"];
-/// Position of average precision among the measures.
-const PRECISION: usize = 2;
 /// Name of the table of average precision alone.
 pub(super) const OVERVIEW: &str = "overview";
 /// Number of bootstrap samples, with the seed of the publication.
@@ -38,10 +34,6 @@ impl ResampledTopics {
     }
 }
 
-pub(super) fn measures() -> anyhow::Result<Vec<Metric>> {
-    Ok(MEASURES.iter().map(|name| name.parse()).collect::<Result<_, _>>()?)
-}
-
 impl ExperimentContext<'_> {
     /// Computes a table of all systems on the topics in one form, with or without the filter.
     pub(super) fn table(&mut self, view: View) -> anyhow::Result<TableReport> {
@@ -53,9 +45,9 @@ impl ExperimentContext<'_> {
             rows.push(self.row(system, view, &rankings, &resampled)?);
         }
         let against = experiment.systems.iter().map(|system| (system.name.as_str(), &system.against[..]));
-        compare_rows(&against.collect::<Vec<_>>(), &mut rows, MEASURES.len())?;
+        compare_rows(&against.collect::<Vec<_>>(), &mut rows, experiment.measures.len())?;
         if view.years == YearFilter::Known {
-            note_wins(experiment.systems.iter(), &mut rows, &resampled);
+            note_wins(experiment, &mut rows, &resampled);
         }
         let filter = match view.years {
             YearFilter::Known => "datasets known to be later than the query's paper left out",
@@ -70,24 +62,27 @@ impl ExperimentContext<'_> {
             title: format!("{form}, {filter}"),
             source: experiment.source.trim().to_owned(),
             average: Average::Micro,
-            measures: MEASURES.map(str::to_owned).to_vec(),
+            measures: experiment.measures.iter().map(Metric::to_string).collect(),
             rows,
         })
     }
 
     /// Builds the table of average precision, with a column for each other table.
     pub(super) fn overview(&self, tables: &[TableReport]) -> TableReport {
+        let position = self.experiment.precision_position();
+        let precision = self.experiment.precision();
         let row = |(place, system): (usize, &SystemSpec)| {
             let of = tables.iter().map(|table| &table.rows[place]);
-            let cell = |row: &RowReport| Cell { spread: None, ..row.cells[PRECISION].clone() };
+            let cell = |row: &RowReport| Cell { spread: None, ..row.cells[position].clone() };
             RowReport {
                 name: system.name.clone(),
                 fused: false,
                 cells: of.clone().map(cell).collect(),
                 published: Vec::new(),
                 note: None,
-                by_topic: of.map(|row| row.by_topic[PRECISION].clone()).collect(),
+                by_topic: of.map(|row| row.by_topic[position].clone()).collect(),
                 against: Vec::new(),
+                decisions: Vec::new(),
             }
         };
         TableReport {
@@ -95,7 +90,9 @@ impl ExperimentContext<'_> {
             title: "Average precision of all systems".to_owned(),
             source: "A column for each table below; \"all years\" is without the filter.".to_owned(),
             average: Average::Micro,
-            measures: View::ALL.map(|view| format!("AP, {}", view.id().replace("-all-years", ", all years"))).to_vec(),
+            measures: View::ALL
+                .map(|view| format!("{precision}, {}", view.id().replace("-all-years", ", all years")))
+                .to_vec(),
             rows: self.experiment.systems.iter().enumerate().map(row).collect(),
         }
     }
@@ -113,14 +110,23 @@ impl ExperimentContext<'_> {
         let published = system.published.get(&view.form).filter(|_| view.years == YearFilter::Known);
         let published = published.into_iter().flatten().map(|&score| Some(score).filter(|score| *score > 0.0));
         let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
-        for (place, measure) in measures()?.into_iter().enumerate() {
+        for (place, &measure) in self.experiment.measures.iter().enumerate() {
             let values = self.values(rankings, &queries, measure);
             let expected = expected.and_then(|scores| scores.get(place)).copied();
             cells.push(cell(expected, mean(&values)).with_spread(resampled.spread(&values)));
             by_topic.push(self.by_topic(&queries, &values));
         }
         let (name, note) = (system.name.clone(), system.note.clone().filter(|_| view == View::ALL[0]));
-        Ok(RowReport { name, fused: false, cells, published: published.collect(), note, by_topic, against: Vec::new() })
+        Ok(RowReport {
+            name,
+            fused: false,
+            cells,
+            published: published.collect(),
+            note,
+            by_topic,
+            against: Vec::new(),
+            decisions: Vec::new(),
+        })
     }
 
     fn by_topic(&self, queries: &[Query], values: &[f64]) -> BTreeMap<String, f64> {
@@ -150,7 +156,9 @@ impl ExperimentContext<'_> {
                      the filter by year."
                     .to_owned(),
             average: Average::Micro,
-            measures: vec!["AP, all said".to_owned(), "AP, concealed".to_owned()],
+            measures: ["all said", "concealed"]
+                .map(|which| format!("{}, {which}", self.experiment.precision()))
+                .to_vec(),
             rows,
         })
     }
@@ -161,7 +169,7 @@ impl ExperimentContext<'_> {
         part: QueryPart,
         [whole, without]: &[Vec<Query>; 2],
     ) -> anyhow::Result<RowReport> {
-        let precision: Metric = MEASURES[PRECISION].parse()?;
+        let precision = self.experiment.precision();
         let resampled = ResampledTopics::new(whole.len());
         let name = part_name(part);
         let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
@@ -173,10 +181,24 @@ impl ExperimentContext<'_> {
             by_topic.push(self.by_topic(queries, &values));
         }
         let lost = by_topic[0].values().zip(by_topic[1].values()).map(|(all, concealed)| concealed - all);
-        let test = Comparison::new(&Differences::new(lost), SignificanceTest::StudentT);
-        let note = format!("{:+.4} on {} topics, p {:.4} (paired t-test)", test.difference, test.topics, test.p);
+        let lost = Differences::new(lost);
+        let test = Comparison::new(&lost, SignificanceTest::StudentT);
+        let bootstrap = SignificanceTest::Bootstrap(BOOTSTRAP).p(&lost);
+        let note = format!(
+            "{:+.4} on {} topics, p {:.4} (paired t-test), {bootstrap:.4} (paired bootstrap, as in the paper's Figure 8)",
+            test.difference, test.topics, test.p
+        );
         let note = Some(note);
-        Ok(RowReport { name, fused: false, cells, published: Vec::new(), note, by_topic, against: Vec::new() })
+        Ok(RowReport {
+            name,
+            fused: false,
+            cells,
+            published: Vec::new(),
+            note,
+            by_topic,
+            against: Vec::new(),
+            decisions: Vec::new(),
+        })
     }
 }
 
@@ -186,14 +208,15 @@ fn cell(expected: Option<f64>, measured: f64) -> Cell {
 
 /// Adds the share of topic samples in which a system's average precision exceeds that of the system it is compared
 /// with.
-fn note_wins<'s>(systems: impl Iterator<Item = &'s SystemSpec>, rows: &mut [RowReport], resampled: &ResampledTopics) {
+fn note_wins(experiment: &DataFinder, rows: &mut [RowReport], resampled: &ResampledTopics) {
+    let (position, precision) = (experiment.precision_position(), experiment.precision());
     let values: BTreeMap<String, Vec<f64>> =
-        rows.iter().map(|row| (row.name.clone(), row.by_topic[PRECISION].values().copied().collect())).collect();
-    for (system, row) in systems.zip(rows) {
+        rows.iter().map(|row| (row.name.clone(), row.by_topic[position].values().copied().collect())).collect();
+    for (system, row) in experiment.systems.iter().zip(rows) {
         for other in &system.against {
             let wins = |samples: &TopicSamples| 100.0 * samples.win_rate(&values[&system.name], &values[other]);
             let note = format!(
-                "above {other} by AP in {:.1} % of samples of topics, in {:.1} % of samples drawn as the paper draws them",
+                "above {other} by {precision} in {:.1} % of samples of topics, in {:.1} % of samples drawn as the paper draws them",
                 wins(&resampled.bootstrap),
                 wins(&resampled.published)
             );

@@ -214,6 +214,7 @@ impl Iclr {
                 measures: MEASURES.map(str::to_owned).to_vec(),
                 rows,
             }],
+            rankings: Vec::new(),
         }
     }
 }
@@ -328,6 +329,7 @@ impl<'p> Benchmark<'p> {
             note: Some(format!("maps: {}", each.join(" "))),
             by_topic: hits.iter().map(by_paper).collect(),
             against: Vec::new(),
+            decisions: Vec::new(),
         }
     }
 }
