@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
-/// Maximum number of different link patterns that are counted exactly. The table takes about 50 MB.
+/// Maximum number of different link patterns that are counted exactly. The table takes up to 54 MB while it grows.
 pub const EXACT_LINK_PATTERNS: usize = 1_000_000;
 
 const NONE: u32 = u32::MAX;
@@ -77,7 +77,7 @@ impl PatternSummary {
         Self::with_bound(graph, most, EXACT_LINK_PATTERNS)
     }
 
-    /// Is [`Self::new`] with another bound than [`EXACT_LINK_PATTERNS`].
+    /// Counts as [`Self::new`] does, with another bound than [`EXACT_LINK_PATTERNS`].
     pub(super) fn with_bound(graph: &TripleGraph, most: usize, bound: usize) -> Self {
         let kind = graph.iri(rdf::TYPE);
         let numbering = Numbering::new(graph, kind);
