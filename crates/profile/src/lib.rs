@@ -6,7 +6,10 @@ mod schema;
 mod void;
 
 pub use linkage::Linkage;
-pub use pattern::{Element, EntityPattern, LinkPattern, LinkPatternId, PatternId, Patterns};
+pub use pattern::{
+    CountedLinkPattern, Element, EntityPattern, LinkPattern, LinkPatternCount, LinkPatternId, PatternId,
+    PatternSummary, Patterns,
+};
 pub use schema::{Schema, SchemaEdge, SchemaNode};
 
 use lodeseek_rdf::vocab::rdf;

@@ -17,6 +17,9 @@
 //! bytes per triple and eight per term.
 
 mod description;
+mod summary;
+
+pub use summary::{CountedLinkPattern, EXACT_LINK_PATTERNS, LinkPatternCount, PatternSummary};
 
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{TermId, Triple, TripleGraph};

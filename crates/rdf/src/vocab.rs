@@ -383,6 +383,7 @@ vocabulary! {
         HAS_LINK_PATTERN = "linkPattern",
         ENTITY_PATTERNS = "entityPatterns",
         LINK_PATTERNS = "linkPatterns",
+        ESTIMATED_LINK_PATTERNS = "estimatedLinkPatterns",
         OUTGOING_PROPERTY = "outgoingProperty",
         INCOMING_PROPERTY = "incomingProperty",
         SUBJECT_PATTERN = "subjectPattern",

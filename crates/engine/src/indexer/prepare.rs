@@ -9,7 +9,7 @@ use crate::snippets::label_all;
 use crate::{CARD_LANGUAGES, Card, EngineError};
 use lodeseek_index::document::{CompactDocument, FieldedDocument};
 use lodeseek_index::{Analysis, Feature, IndexDocument};
-use lodeseek_profile::{Patterns, Profile, Schema};
+use lodeseek_profile::{PatternSummary, Profile, Schema};
 use lodeseek_rdf::{Labels, LiteralKind, TermId, TermRef, TripleGraph};
 use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, Starts};
 use lodeseek_store::Entry;
@@ -67,7 +67,7 @@ impl Indexer<'_> {
         let node = self.store.iris().dataset(&entry.dataset.metadata.id);
         let profile = Profile::new(graph);
         let mut triples = profile.to_void(graph, &node);
-        triples.extend(Patterns::new(graph).to_triples(graph, &node, MAX_PROFILE_PATTERNS));
+        triples.extend(PatternSummary::new(graph, MAX_PROFILE_PATTERNS).to_triples(graph, &node));
         let features = features(graph, &profile);
         DescribedContent { features, schema: Schema::new(graph), profile, triples }
     }

@@ -1,6 +1,7 @@
 //! Patterns against their definition, computed with sets.
 
 use super::*;
+use lodeseek_rdf::vocab::lodeseek;
 use lodeseek_rdf::{TermRef, TripleGraphBuilder};
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple as OxTriple};
 use proptest::prelude::*;
@@ -105,6 +106,50 @@ proptest! {
     }
 }
 
+/// The summary by the ranking of all patterns.
+fn exact_summary(graph: &TripleGraph, most: usize) -> PatternSummary {
+    let patterns = Patterns::new(graph);
+    let mut link_patterns = Vec::new();
+    for (rank, &pattern) in patterns.link_patterns().iter().enumerate().take(most) {
+        if pattern.subject.index() < most && pattern.object.index() < most {
+            let links = patterns.link_count(LinkPatternId(rank as u32));
+            link_patterns.push(CountedLinkPattern { rank: rank as u32, pattern, links });
+        }
+    }
+    PatternSummary {
+        entity_pattern_count: patterns.len() as u64,
+        link_pattern_count: LinkPatternCount::Exact(patterns.link_patterns().len() as u64),
+        entity_patterns: patterns.patterns().take(most).map(|p| (p.elements.to_vec(), p.count())).collect(),
+        link_patterns,
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_summary_equals_the_first_ranks_of_all_patterns(
+        triples in proptest::collection::vec(triple(), 0..60), most in 0..12_usize,
+    ) {
+        let graph = graph_of(&triples);
+        prop_assert_eq!(PatternSummary::new(&graph, most), exact_summary(&graph, most));
+    }
+
+    #[test]
+    fn beyond_the_bound_listed_links_have_exact_counts(
+        triples in proptest::collection::vec(triple(), 0..60), most in 0..12_usize, bound in 0..4_usize,
+    ) {
+        let graph = graph_of(&triples);
+        let (summary, all) = (PatternSummary::with_bound(&graph, most, bound), exact_summary(&graph, usize::MAX));
+        prop_assume!(all.link_pattern_count != summary.link_pattern_count);
+        prop_assert!(all.link_patterns.len() > bound);
+        prop_assert!(matches!(summary.link_pattern_count, LinkPatternCount::Estimate(_)));
+        prop_assert_eq!(&summary.entity_patterns[..], &exact_summary(&graph, most).entity_patterns[..]);
+        let listed = |link: &&CountedLinkPattern| link.pattern.subject.index() < most && link.pattern.object.index() < most;
+        let expected: Vec<_> = all.link_patterns.iter().filter(listed).take(most).map(|l| (l.pattern, l.links)).collect();
+        let found: Vec<_> = summary.link_patterns.iter().map(|link| (link.pattern, link.links)).collect();
+        prop_assert_eq!(found, expected);
+    }
+}
+
 #[test]
 fn a_class_that_is_also_a_property_makes_different_elements() {
     let iri = |name: &str| NamedNode::new_unchecked(name);
@@ -133,9 +178,8 @@ fn patterns_as_triples() {
         OxTriple::new(iri("ex:s"), iri("ex:p"), iri("ex:o")),
         OxTriple::new(iri("ex:o"), iri("ex:q"), Literal::from("x")),
     ]);
-    let patterns = Patterns::new(&graph);
     let lines = |most| -> Vec<String> {
-        let triples = patterns.to_triples(&graph, &iri("ex:d"), most);
+        let triples = PatternSummary::new(&graph, most).to_triples(&graph, &iri("ex:d"));
         triples.iter().map(|triple| triple.to_string().replace("https://w3id.org/lodeseek/ns#", "")).collect()
     };
     assert_eq!(lines(0).len(), 2);
@@ -149,4 +193,31 @@ fn patterns_as_triples() {
     ] {
         assert!(all.iter().any(|found| found == line), "{line} is not in {all:#?}");
     }
+}
+
+#[test]
+fn an_estimate_has_a_property_of_its_own() {
+    let iri = |name: &str| NamedNode::new_unchecked(name);
+    let graph = graph_of(&[
+        OxTriple::new(iri("ex:s"), iri("ex:p"), iri("ex:o")),
+        OxTriple::new(iri("ex:s"), iri("ex:q"), iri("ex:o")),
+    ]);
+    let properties = |bound| -> Vec<String> {
+        let triples = PatternSummary::with_bound(&graph, 9, bound).to_triples(&graph, &iri("ex:d"));
+        triples.into_iter().map(|triple| triple.predicate.into_string()).collect()
+    };
+    let has = |bound, property: &str| properties(bound).iter().any(|found| found == property);
+    assert!(has(2, lodeseek::LINK_PATTERNS) && !has(2, lodeseek::ESTIMATED_LINK_PATTERNS));
+    assert!(has(1, lodeseek::ESTIMATED_LINK_PATTERNS) && !has(1, lodeseek::LINK_PATTERNS));
+}
+
+#[test]
+fn the_number_of_link_patterns_is_estimated_within_three_percent() {
+    let iri = |kind: &str, number: usize| NamedNode::new_unchecked(format!("ex:{kind}{number}"));
+    let links = 60_000;
+    let triples: Vec<_> =
+        (0..links).map(|number| OxTriple::new(iri("s", number), iri("p", number), iri("o", number))).collect();
+    let summary = PatternSummary::with_bound(&graph_of(&triples), 5, 1000);
+    let LinkPatternCount::Estimate(estimate) = summary.link_pattern_count else { panic!("{summary:?}") };
+    assert!(estimate.abs_diff(links as u64) < links as u64 * 3 / 100, "{estimate}");
 }
