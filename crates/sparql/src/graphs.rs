@@ -1,6 +1,6 @@
 //! Graphs visible to a query, and their names.
 //!
-//! Clients know the graph of a dataset by the IRI of the dataset; the store knows it by a name that contains the version. A constant
+//! For clients the graph of a dataset has the IRI of the dataset; in the store it has a name that contains the version. A constant
 //! after `GRAPH` is translated here ([`Visible::resolve`]), a variable when the query is prepared (`graph_names`).
 
 use super::QueryRequest;
