@@ -753,8 +753,9 @@ def shown_views(world, names, style=""):
         for name in names:
             for kind, size, dark in (("wide", WIDE, False), ("narrow", NARROW, True)):
                 with world.page(VIEWS[name], size=size, dark=dark, quiet=False) as page:
-                    page.add_style_tag(content=style)
-                    page.evaluate("document.fonts.ready.then(() => true)")
+                    if style:
+                        page.add_style_tag(content=style)
+                        page.evaluate("document.fonts.ready.then(() => true)")
                     yield f"{name}-{kind}", page
     finally:
         world.bypass = False
