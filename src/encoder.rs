@@ -9,7 +9,7 @@ use super::ranking::{Choice, Execution, Preset};
 #[cfg(feature = "lab")]
 use anyhow::Context;
 use anyhow::ensure;
-use lodeseek_engine::{RerankOptions, Reranker, WeightedFusion};
+use lodeseek_engine::{RerankOptions, Reranker, Searcher, WeightedFusion, has_encoded_works};
 use lodeseek_index::sparse::ModelKind;
 #[cfg(feature = "lab")]
 use lodeseek_rerank::encoder::open;
@@ -134,6 +134,11 @@ fn path_of_variable(name: &str) -> Option<PathBuf> {
 const POOL_DEPTH: usize = 30;
 /// Default number of candidates by vectors.
 const DENSE_DEPTH: usize = 10;
+/// Default number of candidates of each model, and by vectors, in a home of descriptions and works.
+const WORKS_DEPTH: usize = 100;
+/// Default fusion weights in a home of descriptions and works: of all models of the pool together, of the vectors of texts, and
+/// of works. Weights and depth were chosen on DataFinder's dev topics.
+const WORKS_WEIGHTS: [f64; 3] = [0.3, 1.0, 0.8];
 
 /// Arguments of re-ranking.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -149,10 +154,11 @@ pub(super) struct RerankArguments {
     /// that one model].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pool: Vec<ModelKind>,
-    /// Number of candidates of each model [default: 30].
+    /// Number of candidates of each model [default: 30; with works and descriptions alone: 100].
     #[arg(long, value_name = "N")]
     pool_depth: Option<NonZeroUsize>,
-    /// Number of additional candidates: the nearest of all datasets by the vectors of --dpr; 0 disables [default: 10].
+    /// Number of additional candidates: the nearest of all datasets by the vectors of --dpr; 0 disables [default: 10; with works and descriptions
+    /// alone: 100].
     #[arg(long, value_name = "N")]
     dense_depth: Option<usize>,
     /// Combination of the scores of metadata and data: max, sum, mean, metadata or data.
@@ -162,13 +168,18 @@ pub(super) struct RerankArguments {
     /// vectors only [default: combsum].
     #[arg(long, value_name = "METHOD", value_parser = fusion)]
     fusion: Option<FusionArgument>,
-    /// Fusion weights: one for each model of the pool, then for --dpr, then for --colbert [default: equal].
+    /// Fusion weights: one for each model of the pool, then for --dpr, then for --colbert, then for works if there are some
+    /// [default: equal; if datasets are descriptions alone and works are loaded: .3 for the pool, 1 for --dpr, .8 for works].
     #[arg(long, value_name = "W", value_delimiter = ',')]
     fusion_weights: Vec<f64>,
     /// Add WEIGHT · ln(1 + n) to the score of a dataset. n is the number of works that use it or, if unknown, of its names,
     /// as of the catalogue. In evaluations this is information published after the query (leakage).
     #[arg(long, value_name = "WEIGHT")]
     popularity: Option<f64>,
+    /// Number of works nearest to the query that vote for the datasets they use, if works are loaded; 0 ignores works
+    /// [default: 25].
+    #[arg(long, value_name = "N")]
+    works: Option<usize>,
     /// Minimum similarities of a match: of --dpr, then of --colbert per query token. Datasets below are shown as nearest
     /// results, not as matches [default: the values in lodeseek.json of the models, if all declare one; 0 disables].
     #[arg(long, alias = "floor", value_name = "SCORE", value_delimiter = ',')]
@@ -250,7 +261,11 @@ impl RerankArguments {
         if encoders.is_empty() && pool.len() < 2 && self.popularity.is_none() {
             return Ok(None);
         }
-        let options = self.options(choice, &encoders, pool, shown)?;
+        let ranks_by_works = self.works != Some(0) && self.fusion.is_none() && ranks_by_works(home, &encoders)?;
+        let mut options = self.options(choice, &encoders, pool, shown)?;
+        if ranks_by_works {
+            self.set_works_defaults(&mut options, &encoders, shown);
+        }
         Ok(Some(Reranker::open(home, encoders, options)?))
     }
 
@@ -281,6 +296,23 @@ impl RerankArguments {
         Ok(similarities.map(|&value| if value == 0.0 { f64::NEG_INFINITY } else { value }).collect())
     }
 
+    /// Sets the defaults for a home of descriptions and works, as far as no argument sets another value. Vectors of tokens get the
+    /// weight 0: they re-rank contents and short texts well, but add nothing to votes of works.
+    fn set_works_defaults(&self, options: &mut RerankOptions, encoders: &[Box<dyn Encoder>], shown: usize) {
+        options.depth = self.pool_depth.map_or(WORKS_DEPTH, NonZeroUsize::get).max(shown);
+        options.dense = NonZeroUsize::new(self.dense_depth.unwrap_or(WORKS_DEPTH));
+        let [of_pool, of_texts, of_works] = WORKS_WEIGHTS;
+        if let Some(fusion) = options.fusion.as_mut().filter(|fusion| fusion.weights.is_empty()) {
+            let models = options.pool.len().max(1);
+            fusion.weights = vec![of_pool / models as f64; models];
+            fusion.weights.extend(encoders.iter().map(|encoder| match encoder.granularity() {
+                Granularity::Text => of_texts,
+                Granularity::Piece => 0.0,
+            }));
+            fusion.weights.push(of_works);
+        }
+    }
+
     fn options(
         &self,
         choice: &Choice,
@@ -302,9 +334,16 @@ impl RerankArguments {
             fusion: method.map(|method| WeightedFusion { method, weights: self.fusion_weights.clone() }),
             min_similarities: self.min_similarities(choice, encoders)?,
             popularity: self.popularity,
+            works: self.works.map_or(RerankOptions::default().works, NonZeroUsize::new),
             threads: choice.execution.threads.unwrap_or(NonZeroUsize::MIN),
         })
     }
+}
+
+/// Returns true if a home has works with vectors, and datasets that are descriptions alone, as collections of machine learning
+/// are.
+fn ranks_by_works(home: &Path, encoders: &[Box<dyn Encoder>]) -> anyhow::Result<bool> {
+    Ok(has_encoded_works(home, encoders)? && !Searcher::open(home)?.catalog().has_content()?)
 }
 
 /// Describes a reranker for the provenance record of a run.
@@ -320,6 +359,7 @@ pub(super) fn record(reranker: &Reranker) -> Value {
         "fusion": options.fusion.as_ref().map(|fusion| fusion.method.to_string()),
         "floors": options.min_similarities,
         "popularity": options.popularity,
+        "works": options.works,
         "fusion_weights": options.fusion.as_ref().map(|fusion| fusion.weights.clone()),
     })
 }

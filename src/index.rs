@@ -7,8 +7,8 @@ use super::local_server::LocalServer;
 use super::ranking::{Choice, Preset};
 use super::terminal::{bar, counted, memory_note, rate, verb};
 use lodeseek_engine::{
-    EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, encode_all, has_unusable_index,
-    index_folder, list_vectors, vectors_folder,
+    EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, WorksReport, encode_all,
+    encode_works, has_unusable_index, index_folder, list_vectors, vectors_folder,
 };
 use lodeseek_index::vectors::{self, Precision, StoredVectors};
 use lodeseek_index::{AnalysisKind, Index, IndexError, recorded_analysis};
@@ -192,7 +192,11 @@ impl<'c> IndexUpdate<'c> {
             let precision = self.precision.or_else(|| stored_precision(encoder.as_ref())).unwrap_or_default();
             jobs.push((encoder.as_ref(), EncodingOptions { precision, ..EncodingOptions::default() }));
         }
-        encode_and_report(home, &jobs)
+        encode_and_report(home, &jobs)?;
+        for (encoder, options) in &jobs {
+            encode_works_and_report(home, *encoder, options.precision)?;
+        }
+        Ok(())
     }
 }
 
@@ -209,6 +213,25 @@ fn tidy(indexer: &Indexer<'_>, report: &IndexReport) -> io::Result<()> {
             writeln!(io::stderr().lock(), "lodeseek: cannot compact the store; it is unchanged and usable: {error}")
         }
     }
+}
+
+/// Updates the vectors of works. Writes a line if the home has works.
+fn encode_works_and_report(home: &Path, encoder: &dyn Encoder, precision: Precision) -> anyhow::Result<()> {
+    let bar = bar(1, "encoding {bar:30} {pos} of {len} works · {eta} left");
+    let report = encode_works(home, encoder, precision, &|progress| {
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.datasets as u64);
+    })?;
+    bar.finish_and_clear();
+    let Some(WorksReport { model, encoded, unchanged, time }) = report else { return Ok(()) };
+    writeln!(
+        io::stderr().lock(),
+        "{} encoded by {model}, {unchanged} unchanged; {:.1} s ({} works/s)",
+        counted(encoded, "work"),
+        time.as_secs_f64(),
+        rate(encoded as u64, time),
+    )?;
+    Ok(())
 }
 
 fn encode_and_report(home: &Path, jobs: &[(&dyn Encoder, EncodingOptions)]) -> anyhow::Result<()> {

@@ -6,7 +6,8 @@ use super::endpoint::EndpointArguments;
 use super::local_server::LocalServer;
 use super::terminal::{bar, counted, cut, grouped, memory_note, rate};
 use anyhow::Context;
-use lodeseek_catalog::{AssignedDumps, Catalog, DumpFolder};
+use lodeseek_catalog::{AssignedDumps, Catalog, CitingWork, CitingWorks, DumpFolder};
+use lodeseek_engine::{AddedWorks, add_works};
 use lodeseek_harvest::is_address;
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_store::{
@@ -24,7 +25,8 @@ pub(crate) struct Arguments {
     /// Catalogue, RDF dump, or folder of these; plain or compressed (gzip, bzip2, xz, zstd). Catalogues: DCAT or VoID in any
     /// RDF syntax; CKAN; data.json; schema.org or Croissant, also in an HTML page; the LOD Cloud's list; a registry of
     /// ontologies; ACORDAR's or Papers with Code's datasets.json; DataFinder's collection.jsonl. Dumps: Turtle, TriG, N3,
-    /// N-Triples, N-Quads, RDF/XML, JSON-LD, HDT.
+    /// N-Triples, N-Quads, RDF/XML, JSON-LD, HDT. Lists of works that use datasets: JSON Lines with title, abstract, year, url
+    /// and datasets (ids).
     #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint", value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// Folder of dumps named after the ids of the datasets, as ACORDAR publishes them: files ID.nt, ID.ttl.gz and so on, and all
@@ -63,15 +65,22 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         return arguments.load_through(&server);
     }
     // All sources are read before anything is written, so that a mistyped name does not interrupt a load.
-    let mut catalogs = Catalog::read_all(&arguments.sources, &arguments.id_prefix)?;
+    let (works, sources) = arguments.read_works()?;
+    let mut catalogs = Catalog::read_all(&sources, &arguments.id_prefix)?;
     let assigned = arguments.assign_dumps(&mut catalogs)?;
     let is_truncated = |(catalog, source): (&Catalog, &PathBuf)| catalog.is_truncated.then(|| source.clone());
-    let truncated: Vec<PathBuf> = catalogs.iter().zip(&arguments.sources).filter_map(is_truncated).collect();
+    let truncated: Vec<PathBuf> = catalogs.iter().zip(&sources).filter_map(is_truncated).collect();
     let mut report_file = match &arguments.report {
         Some(path) => Some(File::create(path).with_context(|| format!("cannot write {}", path.display()))?),
         None => None,
     };
     let store = Store::open(home, Access::Write, base)?;
+    if catalogs.is_empty()
+        && let Some(works) = works
+    {
+        write_added_works(&mut io::stderr().lock(), &add_works(&store, works)?)?;
+        return Ok(ExitStatus::Success);
+    }
     let started = Instant::now();
     let mut total = LoadReport::default();
     for catalog in catalogs {
@@ -107,6 +116,10 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         rate(total.triples(), time),
         memory_note(),
     )?;
+    // The works follow the datasets that they use.
+    if let Some(works) = works {
+        write_added_works(&mut out, &add_works(&store, works)?)?;
+    }
     if let (Some(assigned), Some(folder)) = (&assigned, &arguments.dumps) {
         write_assigned(&mut out, assigned, folder, arguments.verbose)?;
     }
@@ -129,6 +142,29 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
 }
 
 impl Arguments {
+    /// Reads the sources that are lists of works, and writes their problems. Returns the works, `None` without such a source,
+    /// and the other sources.
+    ///
+    /// # Errors
+    /// If a list cannot be read or contains no work.
+    fn read_works(&self) -> anyhow::Result<(Option<Vec<CitingWork>>, Vec<PathBuf>)> {
+        let (mut works, mut others) = (None, Vec::new());
+        for source in &self.sources {
+            if !CitingWorks::is_list(source)? {
+                others.push(source.clone());
+                continue;
+            }
+            let list = CitingWorks::read(source)?;
+            if let Some(first) = list.problems.first() {
+                let lines = counted(list.problems.len(), "line");
+                anyhow::ensure!(!list.works.is_empty(), "{} contains no work: {first}", source.display());
+                writeln!(io::stderr().lock(), "{lines} of {} not read; first: {}", source.display(), cut(first, 160))?;
+            }
+            works.get_or_insert_with(Vec::new).extend(list.with_prefix(&self.id_prefix)?);
+        }
+        Ok((works, others))
+    }
+
     /// Assigns the dumps of --dumps to the datasets of all catalogues.
     fn assign_dumps(&self, catalogs: &mut [Catalog]) -> anyhow::Result<Option<AssignedDumps>> {
         let Some(folder) = &self.dumps else { return Ok(None) };
@@ -156,6 +192,13 @@ impl Arguments {
             self.dumps.is_none(),
             "--dumps cannot be used while a server runs on the home; stop the server"
         );
+        for source in &self.sources {
+            anyhow::ensure!(
+                !CitingWorks::is_list(source)?,
+                "{} is a list of works, which cannot be loaded while a server runs on the home; stop the server",
+                source.display()
+            );
+        }
         let result = server.load(&self.sources, &self.id_prefix)?;
         if let Some(path) = &self.report {
             let text = serde_json::to_string_pretty(&result)? + "\n";
@@ -177,6 +220,23 @@ impl Arguments {
         )?;
         Ok(if kept > 0 { ExitStatus::NoResult } else { ExitStatus::Success })
     }
+}
+
+/// Writes the number of works and of the datasets that they use.
+fn write_added_works(out: &mut impl Write, added: &AddedWorks) -> io::Result<()> {
+    let AddedWorks { added, replaced, unchanged, total, used_datasets, unknown_datasets } = *added;
+    writeln!(
+        out,
+        "{}: {added} new, {replaced} replaced, {unchanged} unchanged; they use {}; `lodeseek index` makes their vectors",
+        counted(total, "work"),
+        counted(used_datasets, "dataset"),
+    )?;
+    if unknown_datasets > 0 {
+        let (verb, them) = if unknown_datasets == 1 { ("is", "it is") } else { ("are", "they are") };
+        let ids = counted(unknown_datasets, "other id");
+        writeln!(out, "{ids} {verb} no dataset of the home; {them} used as soon as such a dataset is loaded")?;
+    }
+    Ok(())
 }
 
 /// Writes the number of datasets with dumps, and the ids of those without: the first ones, or all.

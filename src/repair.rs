@@ -41,6 +41,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         Format::Text => write_report(&mut out, home, &report)?,
     }
     let is_whole = !report.lost_commits
+        && report.lost_works.is_none()
         && report.remaining.is_empty()
         && report.load_again.is_empty()
         && report.encode_again.is_empty();
@@ -65,6 +66,9 @@ fn write_report(out: &mut impl Write, home: &Path, report: &RepairReport) -> io:
             "damaged vectors were removed from {}; run `lodeseek index` with their encoder",
             folder.display()
         )?;
+    }
+    if let Some(path) = &report.lost_works {
+        writeln!(out, "the list of works cannot be read and is now {}; load all lists of works again", path.display())?;
     }
     if report.lost_commits {
         writeln!(out, "changes are lost, and the index cannot complete them; load and harvest all sources again")?;

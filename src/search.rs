@@ -11,7 +11,7 @@ use lodeseek_catalog::{Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
     DenseMatch, DuplicateMode, EncoderSummary, Hit, PartKind, RerankSummary, SearchRequest, SearchResponse, Searcher,
-    SnippetKind, SnippetTriple,
+    SnippetKind, SnippetTriple, WorkEvidence,
 };
 use lodeseek_snippet::LabelledTriple;
 use std::io::{self, Write};
@@ -232,6 +232,9 @@ impl View<'_> {
         if hit.is_closest() {
             writeln!(out, "    nearest result, below the minimum similarity")?;
         }
+        if let Some(works) = &hit.works {
+            self.works(out, works)?;
+        }
         for dense in &hit.dense {
             self.dense(out, dense)?;
         }
@@ -247,6 +250,23 @@ impl View<'_> {
             }
         }
         self.snippet(out, &hit.snippet)
+    }
+
+    /// Writes the works near to the query that use the dataset.
+    fn works(&self, out: &mut impl Write, evidence: &WorkEvidence) -> io::Result<()> {
+        let WorkEvidence { near, all, works, .. } = evidence;
+        writeln!(
+            out,
+            "    used by {} near to the query, of {} in total:",
+            counted(*near, "work"),
+            grouped(*all as u64)
+        )?;
+        for work in works {
+            let year = work.year.map(|year| format!(" ({year})")).unwrap_or_default();
+            let title = self.style.linked(&self.marked(&cut(&work.title, 100)), work.url.as_deref());
+            writeln!(out, "      {:.3} {title}{year}", work.similarity)?;
+        }
+        Ok(())
     }
 
     /// Writes the scores by vectors and the nearest parts.

@@ -41,7 +41,7 @@ fn write_report(out: &mut impl Write, home: &Path, report: &IntegrityReport) -> 
     write_damage(out, home, &report.damage)?;
     writeln!(
         out,
-        "verified {} datasets with {} triples, {} index files, vectors of {} datasets: {}",
+        "verified {} datasets with {} triples, {} index files, {} vectors of datasets and works: {}",
         grouped(report.datasets as u64),
         grouped(report.triples),
         grouped(report.index_files as u64),

@@ -61,3 +61,5 @@ mod update;
 mod vocabulary;
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]
 mod workers;
+#[cfg(all(feature = "rocksdb", feature = "onnx"))]
+mod works;

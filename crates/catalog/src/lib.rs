@@ -4,6 +4,7 @@ pub mod acordar;
 pub mod application_profile;
 mod ckan;
 mod bounded_description;
+mod citing_works;
 mod data_json;
 mod dataset;
 pub mod dcat;
@@ -28,6 +29,7 @@ mod theme;
 mod extra_properties;
 mod typed_fields;
 
+pub use citing_works::{CitingWork, CitingWorks};
 pub use dataset::{
     Agent, Dataset, Distribution, Extent, LocalCopy, Location, Metadata, RemoteContent, Scheme, Text, Theme, Work,
     preferred,

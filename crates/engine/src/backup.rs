@@ -13,7 +13,7 @@
 //! The copy is consistent without stopping the server: RocksDB makes a checkpoint of hard links, the files of the index's
 //! last commit are linked while their deletion is locked, and graph files never change.
 
-use super::{EngineError, index_folder, vectors_folder};
+use super::{EngineError, index_folder, vectors_folder, works_folder};
 use lodeseek_index::vectors;
 use lodeseek_store::{Store, StoreError, create_private_folder, read_checked, write_checked};
 use oxsdatatypes::DateTime;
@@ -34,8 +34,17 @@ const CHECKPOINT: &str = "backup.new";
 /// Marks a home whose restoration is not complete.
 const RESTORING: &str = "restoring";
 /// Files and folders of a home that are copied as they are. Their writers replace files by renaming.
-const PLAIN: [&str; 8] =
-    ["lodeseek.toml", "loads.json", "duplicates.json", "quality", "harvest", "remote", "tokens.json", "audit.jsonl"];
+const PLAIN: [&str; 9] = [
+    "lodeseek.toml",
+    "loads.json",
+    "duplicates.json",
+    "quality",
+    "harvest",
+    "remote",
+    "tokens.json",
+    "audit.jsonl",
+    "works/works.jsonl",
+];
 /// File with the number of the last commit.
 const COMMIT_RECORD: &str = "commit.json";
 /// File whose presence makes a folder a home. It is restored last.
@@ -303,7 +312,9 @@ fn save(
             }
         }
     }
-    for model in vectors::list(&vectors_folder(home))? {
+    let mut models = vectors::list(&vectors_folder(home))?;
+    models.extend(vectors::list(&works_folder(home))?);
+    for model in models {
         if let Some(paths) = vectors::committed_files(&model.folder)? {
             sources.extend(paths.into_iter().map(|path| (relative(&path, home, ""), path)));
         }

@@ -10,7 +10,7 @@ use super::{
 use lodeseek_catalog::DatasetId;
 use lodeseek_catalog::duplicates::Duplicates;
 use lodeseek_catalog::editions::{self, EditionRelation};
-use lodeseek_index::document::CompactDocument;
+use lodeseek_index::document::{CompactDocument, Field};
 use lodeseek_index::{AnalyzedQuery, Index, IndexError, Snapshot, StatisticsLevel};
 use lodeseek_store::{self as store, StoreError};
 use std::collections::BTreeSet;
@@ -162,6 +162,17 @@ impl IndexedCatalog {
             found += u64::from(read_card(&snapshot, &id)?.is_some_and(|card| card.profile.triples > 0));
         }
         Ok(found)
+    }
+
+    /// Returns true if a dataset of the index has content: a class, a property, an entity or a text beside its description.
+    ///
+    /// # Errors
+    /// If the index cannot be read.
+    pub fn has_content(&self) -> Result<bool, EngineError> {
+        let fields = [Field::Property, Field::Class, Field::Entity, Field::Literal];
+        let query = AnalyzedQuery::default();
+        let statistics = self.snapshot()?.collection_statistics(&query, &fields, StatisticsLevel::Documents)?;
+        Ok(fields.iter().any(|field| statistics.fields[field.index()].documents > 0))
     }
 
     /// Returns a number that changes with every commit to the index.

@@ -1,7 +1,9 @@
 //! Verification and repair of a home: store, graph files, index, duplicates, vectors, and results of checked addresses.
 
+use super::works::{read_works, set_works_aside, works_path};
 use super::{
-    AnalysisKind, Card, EngineError, IndexOptions, Indexer, Searcher, Updater, duplicates, index_folder, vectors_folder,
+    AnalysisKind, Card, EngineError, IndexOptions, Indexer, Searcher, Updater, duplicates, index_folder,
+    vectors_folder, works_folder,
 };
 use lodeseek_catalog::{Dataset, DatasetId};
 use lodeseek_index::vectors::{self, Vectors};
@@ -30,7 +32,7 @@ pub struct IntegrityReport {
     pub triples: u64,
     /// Number of index files compared with their checksums.
     pub index_files: usize,
-    /// Number of datasets whose vectors were compared with their checksums, summed over models.
+    /// Number of datasets and works whose vectors were compared with their checksums, summed over models.
     pub vectors: usize,
 }
 
@@ -63,7 +65,12 @@ fn verify_files(home: &Path, verification: Verification) -> Result<IntegrityRepo
         let path = duplicates::path(home);
         report.damage.push(Damage::new(DamagedPart::Duplicates, path, error.to_string()));
     }
-    verify_vectors(home, &mut report)?;
+    if let Err(error) = read_works(home) {
+        report.damage.push(Damage::new(DamagedPart::Works, works_path(home), error.to_string()));
+    }
+    for folder in [vectors_folder(home), works_folder(home)] {
+        verify_vectors(&folder, &mut report)?;
+    }
     if let Err(error) = UrlChecks::read(home) {
         report.damage.push(Damage::new(DamagedPart::Quality, home.join("quality"), error.to_string()));
     }
@@ -109,8 +116,8 @@ fn read_cards(home: &Path) -> Result<Vec<Card>, EngineError> {
     Ok(cards)
 }
 
-fn verify_vectors(home: &Path, report: &mut IntegrityReport) -> Result<(), EngineError> {
-    for stored in vectors::list(&vectors_folder(home))? {
+fn verify_vectors(folder: &Path, report: &mut IntegrityReport) -> Result<(), EngineError> {
+    for stored in vectors::list(folder)? {
         let snapshot = match &stored.description {
             Ok(description) => Vectors::open(&stored.folder, &description.fingerprint).and_then(|one| one.snapshot()),
             Err(problem) => {
@@ -149,6 +156,9 @@ pub struct RepairReport {
     pub indexed: usize,
     /// Folders whose vectors must be encoded again by `index` with the encoder.
     pub encode_again: Vec<PathBuf>,
+    /// The damaged list of works, if it was set aside: the lists must be loaded again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_works: Option<PathBuf>,
     /// Folder of the damaged store, if it was replaced. It can be deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced_store: Option<PathBuf>,
@@ -184,6 +194,9 @@ pub fn repair(
     restore_files(&store, &mut report)?;
     if parts.contains(&DamagedPart::Loads) {
         store.forget_loads()?;
+    }
+    if parts.contains(&DamagedPart::Works) {
+        report.lost_works = Some(set_works_aside(home)?);
     }
     if parts.contains(&DamagedPart::Quality) {
         remove_folder(&home.join("quality"))?;

@@ -33,6 +33,7 @@ mod terms;
 mod texts;
 mod tuning;
 mod update;
+mod works;
 
 pub use backup::{BackupError, BackupReport, RestoreReport, backup, restore};
 pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
@@ -73,6 +74,10 @@ pub use terms::QueryTerms;
 pub use texts::Texts;
 pub use tuning::TuningPool;
 pub use update::{UpdateReport, Updater};
+pub use works::{
+    AddedWorks, NearWork, WorkEvidence, WorksReport, add_works, count_works, encode_works, has_encoded_works,
+    works_folder,
+};
 
 pub use lodeseek_profile::{Schema, SchemaEdge, SchemaNode};
 

@@ -63,6 +63,9 @@ fn one_hit(hit: &Hit) -> Value {
     if let Some(popularity) = hit.popularity {
         value["popularity"] = json!(popularity);
     }
+    if let Some(works) = &hit.works {
+        value["works"] = json!(works);
+    }
     if let Some(remote) = &hit.card.remote {
         // The endpoint with its size, without the list of graphs.
         value["remote"] = json!(remote.clone().cut(0));

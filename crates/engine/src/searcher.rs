@@ -119,7 +119,7 @@ impl Searcher {
     pub fn rank_filtered(&self, query: &str, filter: &Filter, depth: usize) -> Result<Ranking, EngineError> {
         let snapshot = self.catalog.snapshot()?;
         let filtered = snapshot.filtered_docs(filter)?;
-        let scope = CandidateScope { snapshot: &snapshot, filtered: filtered.as_ref() };
+        let scope = CandidateScope::new(&snapshot, filtered.as_ref(), filter);
         self.ranker.rank(query, scope, depth)
     }
 

@@ -38,7 +38,7 @@ impl<'s> TuningPool<'s> {
     ) -> Result<Vec<(DatasetId, ScoreParts)>, EngineError> {
         let snapshot = self.catalog.snapshot()?;
         let filtered = snapshot.filtered_docs(filter)?;
-        let scope = CandidateScope { snapshot: &snapshot, filtered: filtered.as_ref() };
+        let scope = CandidateScope::new(&snapshot, filtered.as_ref(), filter);
         let query = AnalyzedQuery::new(query, snapshot.analysis());
         let model = with_uniform_weights(self.ranker.model.as_ref());
         let ranked = rank_by_model(model.as_ref(), &query, scope, depth)?;
@@ -69,7 +69,7 @@ impl<'s> TuningPool<'s> {
         }
         let snapshot = self.catalog.snapshot()?;
         let filtered = snapshot.filtered_docs(filter)?;
-        let scope = CandidateScope { snapshot: &snapshot, filtered: filtered.as_ref() };
+        let scope = CandidateScope::new(&snapshot, filtered.as_ref(), filter);
         self.ranker.component_rankings(query, scope)
     }
 }

@@ -96,6 +96,10 @@ also-from = Auch bei
 introduced-by = Vorgestellt in
 why-fields = Gefunden in
 why-meaning = Ähnliche Bedeutung:
+why-works = { $count ->
+    [one] Verwendet in { $number } Arbeit zu Ähnlichem:
+   *[other] Verwendet in { $number } Arbeiten zu Ähnlichem:
+}
 field-title = Titel
 field-description = Beschreibung
 field-author = Autor

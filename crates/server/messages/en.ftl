@@ -96,6 +96,10 @@ also-from = Also from
 introduced-by = Introduced by
 why-fields = Found in
 why-meaning = Similar in meaning:
+why-works = { $count ->
+    [one] Used by { $number } work on something similar:
+   *[other] Used by { $number } works on something similar:
+}
 field-title = title
 field-description = description
 field-author = author

@@ -96,6 +96,10 @@ also-from = También en
 introduced-by = Presentado en
 why-fields = Encontrado en
 why-meaning = Significado similar:
+why-works = { $count ->
+    [one] Usado por { $number } trabajo sobre un tema parecido:
+   *[other] Usado por { $number } trabajos sobre un tema parecido:
+}
 field-title = título
 field-description = descripción
 field-author = autor

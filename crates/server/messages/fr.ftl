@@ -96,6 +96,10 @@ also-from = Aussi chez
 introduced-by = Présenté dans
 why-fields = Trouvé dans
 why-meaning = Sens proche :
+why-works = { $count ->
+    [one] Utilisé par { $number } travail sur un sujet proche :
+   *[other] Utilisé par { $number } travaux sur un sujet proche :
+}
 field-title = titre
 field-description = description
 field-author = auteur

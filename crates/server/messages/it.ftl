@@ -96,6 +96,10 @@ also-from = Anche presso
 introduced-by = Presentato in
 why-fields = Trovato in
 why-meaning = Significato simile:
+why-works = { $count ->
+    [one] Usato da { $number } lavoro su un tema simile:
+   *[other] Usato da { $number } lavori su un tema simile:
+}
 field-title = titolo
 field-description = descrizione
 field-author = autore

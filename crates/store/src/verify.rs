@@ -37,6 +37,8 @@ pub enum DamagedPart {
     Duplicates,
     /// Vectors of an encoder.
     Vectors,
+    /// The works that use datasets, `works/works.jsonl`.
+    Works,
     /// The results of checked addresses, `quality/`.
     Quality,
 }
@@ -58,6 +60,7 @@ impl DamagedPart {
             Self::Index => "index",
             Self::Duplicates => "duplicates",
             Self::Vectors => "vectors",
+            Self::Works => "works",
             Self::Quality => "quality",
         }
     }

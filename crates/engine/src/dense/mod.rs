@@ -66,6 +66,13 @@ pub(super) struct EncodedQuery {
     query: Arc<Query>,
 }
 
+impl EncodedQuery {
+    /// Returns the vectors of the query.
+    pub(super) fn vectors(&self) -> &Query {
+        &self.query
+    }
+}
+
 /// The vectors of a dataset's metadata and data, as far as there are any, for comparison with other datasets.
 pub(super) struct DatasetVectors([Option<Query>; 2]);
 

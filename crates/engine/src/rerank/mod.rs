@@ -7,6 +7,7 @@ pub use options::{RerankError, RerankOptions, WeightedFusion};
 
 use super::dense::{DenseMatch, DenseRetriever, EncodedQuery, PartShare, ScoringOptions};
 use super::scope::CandidateScope;
+use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes};
 use super::{EncodingOptions, EngineError, encode_all};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::Snapshot;
@@ -16,6 +17,7 @@ use options::check;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 /// Minimum depth of sparse rankings that are fused. A candidate below this depth counts as not found by the model.
@@ -24,6 +26,8 @@ const MIN_FUSION_DEPTH: usize = 100;
 /// Encoders, their vectors of a home's datasets, and the options of re-ranking with them.
 pub struct Reranker {
     encoders: Vec<DenseRetriever>,
+    /// The place of the encoder with vectors of works, and the works.
+    works: Option<(usize, WorkRetriever)>,
     options: RerankOptions,
 }
 
@@ -42,6 +46,9 @@ pub struct RerankSummary {
     pub candidates: usize,
     /// One summary for each encoder.
     pub encoders: Vec<EncoderSummary>,
+    /// Number of datasets for which the works nearest to the query voted. `None` without works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub works: Option<usize>,
 }
 
 /// A summary of an encoder's part in a re-ranking.
@@ -69,12 +76,15 @@ pub struct ComponentRankings {
     pub sparse: Vec<Ranking>,
     /// The rankings by the encoders, in their order.
     pub dense: Vec<Ranking>,
+    /// The ranking by the works nearest to the query, if works are used.
+    pub works: Option<Ranking>,
 }
 
 /// The result of re-ranking.
 pub(super) struct Reranked {
     pub(super) ranking: Ranking,
     pub(super) dense: FxHashMap<DatasetId, Vec<DenseMatch>>,
+    pub(super) works: WorkVotes,
     pub(super) summary: RerankSummary,
 }
 
@@ -82,6 +92,11 @@ impl Reranked {
     /// Returns the scores of a dataset by vectors, one for each encoder that has some.
     pub(super) fn dense_matches(&self, id: &DatasetId) -> Vec<DenseMatch> {
         self.dense.get(id).cloned().unwrap_or_default()
+    }
+
+    /// Returns the works nearest to the query that use a dataset.
+    pub(super) fn work_evidence(&self, id: &DatasetId) -> Option<WorkEvidence> {
+        self.works.0.get(id).cloned()
     }
 
     /// Returns true if no candidate reaches the minimum similarity of any encoder.
@@ -94,6 +109,7 @@ impl Reranked {
 struct CandidateScores {
     components: ComponentRankings,
     dense: FxHashMap<DatasetId, Vec<DenseMatch>>,
+    works: Option<WorkVotes>,
     candidates: usize,
 }
 
@@ -108,8 +124,9 @@ impl Reranker {
         for encoder in encoders {
             retrievers.push(DenseRetriever::open(home, encoder)?);
         }
-        check(&options, &retrievers)?;
-        Ok(Self { encoders: retrievers, options })
+        let works = open_works(home, &retrievers, &options)?;
+        check(&options, &retrievers, works.is_some())?;
+        Ok(Self { encoders: retrievers, works, options })
     }
 
     /// Returns the options.
@@ -144,6 +161,13 @@ impl Reranker {
         if self.options.fusion.is_some() { self.options.depth.max(MIN_FUSION_DEPTH) } else { self.options.depth }
     }
 
+    /// Returns the depth to which rankings are fused. Every candidate is within this depth of the ranking that proposed it. A
+    /// ranking by vectors has scores of all candidates: those below this depth count as not found, as by the other models.
+    fn fusion_depth(&self) -> usize {
+        let dense = self.options.dense.map_or(0, NonZeroUsize::get);
+        self.options.depth.max(dense).max(MIN_FUSION_DEPTH)
+    }
+
     /// Ranks the union of the candidates by sparse rankings and, if configured, by vectors.
     ///
     /// The sparse rankings must be restricted to the scope. Candidates by vectors are searched only in the scope.
@@ -153,7 +177,7 @@ impl Reranker {
         sparse: &[Ranking],
         scope: CandidateScope<'_>,
     ) -> Result<Reranked, EngineError> {
-        let CandidateScores { components, dense, candidates } = self.scores(query, sparse, scope)?;
+        let CandidateScores { components, dense, works, candidates } = self.scores(query, sparse, scope)?;
         let mut encoders = Vec::with_capacity(self.encoders.len());
         for (dense, ranking) in self.encoders.iter().zip(&components.dense) {
             let encoder = dense.encoder();
@@ -170,9 +194,10 @@ impl Reranker {
             popularity: self.options.popularity,
             candidates,
             encoders,
+            works: works.as_ref().map(|works| works.0.len()),
         };
         let ranking = self.add_popularity(self.fuse(components), scope.snapshot)?;
-        Ok(Reranked { ranking, dense, summary })
+        Ok(Reranked { ranking, dense, works: works.unwrap_or_default(), summary })
     }
 
     /// Adds the popularity boost to every score, if popularity is weighted.
@@ -216,7 +241,15 @@ impl Reranker {
         for dense in &self.encoders {
             queries.push(dense.encode_query(query)?);
         }
-        let candidates = self.candidates(sparse, &queries, scope)?;
+        let works = match (&self.works, self.options.works) {
+            (Some((encoder, retriever)), Some(works)) => {
+                let min_similarity = self.options.min_similarities.get(*encoder).copied();
+                let limits = VoteLimits { works, until: scope.until, min_similarity };
+                Some(retriever.votes(queries[*encoder].vectors(), &limits)?)
+            }
+            _ => None,
+        };
+        let candidates = self.candidates(sparse, &queries, works.as_ref(), scope)?;
         let mut matches = FxHashMap::<_, Vec<DenseMatch>>::default();
         let mut dense_rankings = Vec::with_capacity(self.encoders.len());
         for (place, (dense, query)) in self.encoders.iter().zip(&queries).enumerate() {
@@ -229,8 +262,9 @@ impl Reranker {
             dense_rankings.push(Ranking::from_scores(scored));
         }
         let sparse = sparse.iter().map(|ranking| restrict(ranking, &candidates)).collect();
-        let components = ComponentRankings { sparse, dense: dense_rankings };
-        Ok(CandidateScores { components, dense: matches, candidates: candidates.len() })
+        let work_ranking = works.as_ref().map(|works| restrict(&works.ranking(), &candidates));
+        let components = ComponentRankings { sparse, dense: dense_rankings, works: work_ranking };
+        Ok(CandidateScores { components, dense: matches, works, candidates: candidates.len() })
     }
 
     /// Returns the ids of all candidates, in ascending order.
@@ -238,9 +272,15 @@ impl Reranker {
         &self,
         sparse: &[Ranking],
         queries: &[EncodedQuery],
+        works: Option<&WorkVotes>,
         scope: CandidateScope<'_>,
     ) -> Result<Vec<DatasetId>, EngineError> {
         let mut candidates = BTreeSet::new();
+        for id in works.iter().flat_map(|works| works.0.keys()) {
+            if scope.contains(id)? {
+                candidates.insert(id.clone());
+            }
+        }
         for ranking in sparse {
             candidates.extend(ranking.iter().take(self.options.depth).map(|scored| scored.id.clone()));
         }
@@ -263,7 +303,7 @@ impl Reranker {
     }
 
     /// Fuses the component rankings. Without a fusion, the encoder ranks alone, followed by candidates without vectors.
-    fn fuse(&self, ComponentRankings { sparse, dense }: ComponentRankings) -> Ranking {
+    fn fuse(&self, ComponentRankings { sparse, dense, works }: ComponentRankings) -> Ranking {
         let Some(fusion) = &self.options.fusion else {
             if self.encoders.is_empty() {
                 return sparse.into_iter().next().unwrap_or_default();
@@ -272,7 +312,10 @@ impl Reranker {
             let unencoded = Fusion::default().with_depth(usize::MAX).fuse(&weighted);
             return dense.into_iter().next().unwrap_or_default().followed_by(&unencoded);
         };
-        let rankings = sparse.iter().chain(&dense);
+        let depth = self.fusion_depth();
+        let cut: Vec<Ranking> =
+            sparse.into_iter().chain(dense).chain(works).map(|ranking| ranking.cut(depth)).collect();
+        let rankings = cut.iter();
         let weighted: Vec<_> = match fusion.weights[..] {
             [] => rankings.map(|ranking| (ranking, 1.0)).collect(),
             ref weights => rankings.zip(weights.iter().copied()).collect(),
@@ -302,6 +345,23 @@ impl Reranker {
 fn restrict(ranking: &Ranking, candidates: &[DatasetId]) -> Ranking {
     let restricted = ranking.iter().filter(|scored| candidates.binary_search(&scored.id).is_ok());
     Ranking::from_scores(restricted.cloned().collect())
+}
+
+/// Opens the works of a home by the first encoder that has vectors of them, unless the options exclude works.
+fn open_works(
+    home: &Path,
+    encoders: &[DenseRetriever],
+    options: &RerankOptions,
+) -> Result<Option<(usize, WorkRetriever)>, EngineError> {
+    if options.works.is_none() || options.fusion.is_none() {
+        return Ok(None);
+    }
+    for (place, dense) in encoders.iter().enumerate() {
+        if let Some(works) = WorkRetriever::open(home, dense.encoder())? {
+            return Ok(Some((place, works)));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns true if an encoder has one vector per text.

@@ -6,6 +6,9 @@ use lodeseek_index::sparse::ModelKind;
 use lodeseek_rerank::{Combination, Method};
 use std::num::NonZeroUsize;
 
+/// Default number of works that vote.
+const DEFAULT_WORKS: NonZeroUsize = NonZeroUsize::new(25).expect("above 0");
+
 /// Options of re-ranking.
 #[derive(Clone, Debug)]
 pub struct RerankOptions {
@@ -30,6 +33,9 @@ pub struct RerankOptions {
     /// dataset's score. Default: none. Popularity was counted when the catalogue was made. It is later information than any
     /// judged query, so evaluations with it leak.
     pub popularity: Option<f64>,
+    /// Number of works nearest to the query that vote for the datasets they use, if the home has vectors of works and there
+    /// is a fusion. Works below the minimum similarity of their encoder do not vote. Default 25. `None` ignores works.
+    pub works: Option<NonZeroUsize>,
     /// Number of threads that score the candidates of one query. Default 1.
     pub threads: NonZeroUsize,
 }
@@ -44,12 +50,13 @@ impl Default for RerankOptions {
             fusion: None,
             min_similarities: Vec::new(),
             popularity: None,
+            works: Some(DEFAULT_WORKS),
             threads: NonZeroUsize::MIN,
         }
     }
 }
 
-/// A fusion method with the weight of each sparse ranking, then of each dense one. Without weights, all are equal.
+/// A fusion method with the weight of each sparse ranking, of each dense one, and of works if the home has some. Without weights, all are equal.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "named above")]
 pub struct WeightedFusion {
@@ -62,7 +69,9 @@ pub struct WeightedFusion {
 #[non_exhaustive]
 pub enum RerankError {
     /// The number of weights differs from the number of rankings.
-    #[error("{given} weights for {expected} rankings: give one for each model of the pool, and one for each encoder")]
+    #[error(
+        "{given} weights for {expected} rankings: give one for each model of the pool, one for each encoder, and one for works if the home has vectors of works"
+    )]
     #[expect(missing_docs, reason = "named in the message")]
     Weights { given: usize, expected: usize },
     /// A weight is negative or not finite, or all are 0.
@@ -86,8 +95,8 @@ pub enum RerankError {
 }
 
 /// Checks options against encoders.
-pub(super) fn check(options: &RerankOptions, encoders: &[DenseRetriever]) -> Result<(), RerankError> {
-    let expected = options.pool.len().max(1) + encoders.len();
+pub(super) fn check(options: &RerankOptions, encoders: &[DenseRetriever], has_works: bool) -> Result<(), RerankError> {
+    let expected = options.pool.len().max(1) + encoders.len() + usize::from(has_works);
     match &options.fusion {
         None if encoders.len() > 1 || encoders.is_empty() && expected > 1 => {
             return Err(RerankError::NoFusion(encoders.len()));

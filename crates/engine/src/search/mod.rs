@@ -83,7 +83,7 @@ struct PageEntry<'r> {
 impl Search<'_> {
     fn run(self) -> Result<SearchResponse, EngineError> {
         let filtered = self.snapshot.filtered_docs(&self.request.filter)?;
-        let scope = CandidateScope { snapshot: self.snapshot, filtered: filtered.as_ref() };
+        let scope = CandidateScope::new(self.snapshot, filtered.as_ref(), &self.request.filter);
         let mut facet_counter = match self.request.facets {
             Some(_) => Some(self.snapshot.facet_counter(scope.filtered)?),
             None => None,
@@ -230,6 +230,7 @@ impl Search<'_> {
             fields: matched_fields(self.model, &self.query, document, collection),
             dense: reranked.map(|reranked| reranked.dense_matches(id)).unwrap_or_default(),
             popularity,
+            works: reranked.and_then(|reranked| reranked.work_evidence(id)),
             snippet: snippet.iter().map(|triple| mark_terms(triple, &self.query, analysis)).collect(),
             explanation: None,
             evidence: Vec::new(),

@@ -1,6 +1,6 @@
 //! Search responses.
 
-use crate::{Card, DatasetReference, DenseMatch, Evidence, FacetCounts, RerankSummary, SnippetTriple};
+use crate::{Card, DatasetReference, DenseMatch, Evidence, FacetCounts, RerankSummary, SnippetTriple, WorkEvidence};
 use lodeseek_index::AnalyzedQuery;
 use lodeseek_index::document::Field;
 use lodeseek_index::sparse::Explanation;
@@ -36,6 +36,9 @@ pub struct Hit {
     /// The part of the score added for popularity, if popularity is weighted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub popularity: Option<f64>,
+    /// The works nearest to the query that use the dataset, if there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub works: Option<WorkEvidence>,
     /// Its snippet, with the query's terms marked.
     pub snippet: Vec<SnippetTriple>,
     /// The score as a tree, if the request has `explain`.

@@ -154,18 +154,7 @@ pub enum SystemKind {
         trained: Option<PathBuf>,
     },
     /// The home, ranked as `lodeseek search` does.
-    Home {
-        /// Models whose best results are candidates, as for `--pool`.
-        pool: Vec<lodeseek_index::sparse::ModelKind>,
-        /// Number of candidates of each model.
-        depth: usize,
-        /// Number of candidates by vectors.
-        #[serde(default)]
-        dense: usize,
-        /// Weights of the fused rankings, as for `--fusion-weights`. Empty: equal weights.
-        #[serde(default)]
-        weights: Vec<f64>,
-    },
+    Home(HomeSpec),
     /// A fusion of the first hundred results of other systems.
     Fusion {
         /// Names of the systems.
@@ -183,6 +172,25 @@ pub enum SystemKind {
         /// Weight of ln(1 + n). n is the number of papers known to use the dataset; if unknown, its number of names.
         weight: f64,
     },
+}
+
+/// Options of the home's own search.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HomeSpec {
+    /// Models whose best results are candidates, as for `--pool`.
+    pub pool: Vec<lodeseek_index::sparse::ModelKind>,
+    /// Number of candidates of each model.
+    pub depth: usize,
+    /// Number of candidates by vectors.
+    #[serde(default)]
+    pub dense: usize,
+    /// Number of nearest works whose datasets are candidates, as for `--works`.
+    #[serde(default)]
+    pub works: usize,
+    /// Weights of the fused rankings, as for `--fusion-weights`. Empty: equal weights.
+    #[serde(default)]
+    pub weights: Vec<f64>,
 }
 
 /// Content of a dataset's text: the variants of the paper's Table 3, and further ones.

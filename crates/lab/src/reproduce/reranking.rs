@@ -76,6 +76,7 @@ impl RerankSpec {
             dense: NonZeroUsize::new(self.dense),
             combination: self.combine,
             fusion: self.fusion.map(|method| WeightedFusion { method, weights: Vec::new() }),
+            works: None,
             ..RerankOptions::default()
         }
     }
@@ -172,7 +173,8 @@ impl ExperimentContext<'_> {
         let mut runs = vec![Run::new("component"); spec.pool.len() + spec.encoders.len()];
         for query in self.queries() {
             let searcher = self.searcher_for(searchers, &query.id);
-            let Some(ComponentRankings { sparse, dense }) = searcher.tuning_pool().component_rankings(&query.text)?
+            let Some(ComponentRankings { sparse, dense, works: _ }) =
+                searcher.tuning_pool().component_rankings(&query.text)?
             else {
                 continue;
             };

@@ -85,6 +85,12 @@ fn hit() -> RefOr<Schema> {
     let fields = array(object(Type::Object)).description(Some("Fields and terms that matched."));
     let snippet = any_of([Type::Object, Type::Array, Type::Null]).description(Some("The snippet."));
     let dense = any_of([Type::Object, Type::Array]).description(Some("Similarity in meaning, by model."));
+    let works = object(Type::Object)
+        .property("score", object(Type::Number))
+        .property("near", object(Type::Integer).minimum(Some(1)))
+        .property("all", object(Type::Integer).minimum(Some(1)))
+        .property("works", array(object(Type::Object)))
+        .description(Some("Works near to the query that use the dataset."));
     let schema = object(Type::Object)
         .property("rank", object(Type::Integer).minimum(Some(1)))
         .property("id", object(Type::String))
@@ -98,6 +104,7 @@ fn hit() -> RefOr<Schema> {
         .property("fields", fields)
         .property("snippet", snippet)
         .property("dense", dense)
+        .property("works", works)
         .property("closest", object(Type::Boolean))
         .property("explanation", any_of([Type::Object, Type::Array]))
         .property("evidence", any_of([Type::Object, Type::Array]));

@@ -14,7 +14,7 @@ use crate::parameters::{
 };
 use crate::portal::license_label;
 use crate::state::Client;
-use crate::text::{href, shorten};
+use crate::text::{href, is_web, shorten};
 use askama::Template;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -23,7 +23,7 @@ use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::{Format, Metadata, Scheme};
 use lodeseek_engine::{
     BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Facet, FieldMatch, Filter, Hit,
-    ListedDataset, ResultOrder, SearchRequest, SearchResponse, SnippetKind, facet_value,
+    ListedDataset, NearWork, ResultOrder, SearchRequest, SearchResponse, SnippetKind, facet_value,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_snippet::LabelledTriple;
@@ -90,6 +90,9 @@ pub(super) struct HitView {
     pub(super) fields: Vec<FieldView>,
     /// Parts with a similar meaning, for hits without matching words.
     pub(super) near: Vec<String>,
+    /// Number of works near to the query that use the dataset, and the nearest of them.
+    pub(super) used_near: usize,
+    pub(super) used_by: Vec<WorkView>,
     is_weak: bool,
     pub(super) triples: Vec<TripleView>,
     /// Duplicates under other ids: (address, publisher).
@@ -240,7 +243,7 @@ fn facet_of_iri(state: &AppState, word: &str) -> Result<Option<(Facet, String)>,
     }
     for facet in [Facet::Class, Facet::Vocabulary] {
         let iri = facet_value(facet, named);
-        if !crate::text::is_web(&iri) {
+        if !is_web(&iri) {
             continue;
         }
         let filter = Filter::default().with(facet, iri.as_str());
@@ -528,6 +531,8 @@ fn hit_view(
         score: hit.score.map(|score| score_text(page, score, response)).unwrap_or_default(),
         fields: hit.fields.iter().map(field).collect(),
         near: near(hit),
+        used_near: hit.works.as_ref().map_or(0, |evidence| evidence.near),
+        used_by: hit.works.iter().flat_map(|evidence| &evidence.works).map(used_by).collect(),
         is_weak: hit.is_closest(),
         ..view
     }
@@ -604,6 +609,15 @@ fn badges(card: &Card) -> Vec<Badge> {
         badges.push(Badge { text: shorten(&license_label(license), 28), title: license.to_owned() });
     }
     badges
+}
+
+/// Returns the view of a work that uses a dataset.
+fn used_by(work: &NearWork) -> WorkView {
+    WorkView {
+        title: shorten(&readable(&work.title), 120),
+        issued: work.year.map(|year| year.to_string()).unwrap_or_default(),
+        href: work.url.clone().filter(|url| is_web(url)),
+    }
 }
 
 fn near(hit: &Hit) -> Vec<String> {

@@ -3,14 +3,14 @@
 use super::collection::Collection;
 use super::vectors::{Side, encode};
 use super::{
-    DataFinder, DataFinderProgress, PaperSimilarity, Rankings, SystemKind, TextForm, View, YearFilter, scored,
+    DataFinder, DataFinderProgress, HomeSpec, PaperSimilarity, Rankings, SystemKind, TextForm, View, YearFilter, scored,
 };
 use crate::neighbors::{DenseRows, DocumentFrequency, Neighbor, Rows, SparseRows, TfIdf, TfIdfOptions, parallel_map};
 use crate::reproduce::Encoders;
 use anyhow::{Context, ensure};
 use lodeseek_engine::{AnalysisKind, Filter, RerankOptions, Reranker, Searcher, Texts, WeightedFusion};
 use lodeseek_eval::{Folds, Metric, QueryForm, mean};
-use lodeseek_index::sparse::{Bm25, LengthMode, ModelKind};
+use lodeseek_index::sparse::{Bm25, LengthMode};
 use lodeseek_ranking::DatasetId;
 use lodeseek_ranking::Ranking;
 use lodeseek_rerank::{Encoder, Fusion, Granularity, Method};
@@ -104,9 +104,7 @@ impl<'l> ExperimentContext<'l> {
             SystemKind::TunedBm25 { text } => self.tuned_bm25(*text, queries, years),
             SystemKind::Dense { text, trained } => self.dense(trained, *text, queries),
             SystemKind::Neighbors { by, k, later, trained } => self.neighbors(*by, *k, *later, trained, queries),
-            SystemKind::Home { pool, depth, dense, weights } => {
-                self.home(pool, *depth, *dense, weights, queries, years)
-            }
+            SystemKind::Home(spec) => self.home(spec, queries, years),
             SystemKind::Fusion { of, weights, method } => self.fusion(of, weights, *method, queries, years),
             SystemKind::Prior { on, weight } => self.prior(on, *weight, queries, years),
         };
@@ -303,16 +301,8 @@ impl<'l> ExperimentContext<'l> {
 
     /// Ranks with the home's own search: sparse models, and vectors of all datasets if requested, fused with the given
     /// weights or equal ones.
-    fn home(
-        &self,
-        pool: &[ModelKind],
-        depth: usize,
-        dense: usize,
-        weights: &[f64],
-        queries: &[Query],
-        years: YearFilter,
-    ) -> anyhow::Result<Rankings> {
-        let searcher = self.searcher(pool, depth, dense, weights)?;
+    fn home(&self, spec: &HomeSpec, queries: &[Query], years: YearFilter) -> anyhow::Result<Rankings> {
+        let searcher = self.searcher(spec)?;
         let found = searcher.catalog().len()?;
         let expected = self.collection.datasets.len();
         ensure!(
@@ -327,20 +317,27 @@ impl<'l> ExperimentContext<'l> {
         Ok(queries.iter().map(rank).collect::<Result<_, _>>()?)
     }
 
-    fn searcher(&self, pool: &[ModelKind], depth: usize, dense: usize, weights: &[f64]) -> anyhow::Result<Searcher> {
+    fn searcher(&self, spec: &HomeSpec) -> anyhow::Result<Searcher> {
         let searcher = Searcher::open(self.home)?;
         let analysis = searcher.catalog().analysis()?;
         ensure!(
             analysis == AnalysisKind::Multilingual,
             "the home's analysis is {analysis} instead of multilingual: run `lodeseek index --analysis multilingual`"
         );
-        if let ([model], 0) = (pool, dense) {
+        if let ([model], 0) = (&spec.pool[..], spec.dense) {
             return Ok(searcher.with_model(model.model(LengthMode::Exact)));
         }
-        let encoders = if dense > 0 { vec![(self.encoders)(Granularity::Text, None)?] } else { Vec::new() };
-        let fusion = Some(WeightedFusion { method: "combsum".parse()?, weights: weights.to_vec() });
-        let dense = NonZeroUsize::new(dense);
-        let options = RerankOptions { pool: pool.to_vec(), depth, dense, fusion, ..RerankOptions::default() };
+        let encoders = if spec.dense > 0 { vec![(self.encoders)(Granularity::Text, None)?] } else { Vec::new() };
+        let fusion = Some(WeightedFusion { method: "combsum".parse()?, weights: spec.weights.clone() });
+        let [dense, works] = [spec.dense, spec.works].map(NonZeroUsize::new);
+        let options = RerankOptions {
+            pool: spec.pool.clone(),
+            depth: spec.depth,
+            dense,
+            fusion,
+            works,
+            ..RerankOptions::default()
+        };
         Ok(searcher.with_reranker(Reranker::open(self.home, encoders, options)?))
     }
 

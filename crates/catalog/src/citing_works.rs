@@ -1,0 +1,220 @@
+//! Works that use datasets: papers, notebooks, reports. They are evidence of what a dataset is good for.
+//!
+//! A file has one JSON object a line:
+//!
+//! ```json
+//! {"title": "…", "abstract": "…", "year": 2021, "url": "https://…", "datasets": ["MNIST", "CIFAR-10"]}
+//! ```
+//!
+//! `title` and `datasets`, the ids of the datasets that the work uses, are required. `lodeseek tag` calls the latter
+//! `positives`; both names are accepted. White space in an id becomes `_`, as in Papers with Code catalogues.
+
+use super::{CatalogError, DatasetId, InvalidDatasetId};
+use lodeseek_rdf::dump;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// A work and the datasets that it uses.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CitingWork {
+    /// Its title.
+    pub title: String,
+    /// Its abstract.
+    #[serde(default, rename = "abstract", skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// Year of publication.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub year: Option<i32>,
+    /// URL, for example of its DOI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The datasets that it uses. At least one.
+    pub datasets: Vec<DatasetId>,
+}
+
+impl CitingWork {
+    /// Returns a key that identifies the work: a digest of its URL, else of title and year, in hexadecimal.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let identity = self.url.clone().unwrap_or_else(|| format!("{}\n{:?}", self.title, self.year));
+        Sha256::digest(identity).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Returns the text that is encoded: title and abstract.
+    #[must_use]
+    pub fn text(&self) -> String {
+        if self.summary.is_empty() { self.title.clone() } else { format!("{}. {}", self.title, self.summary) }
+    }
+
+    fn from_line(line: &str) -> Result<Self, String> {
+        let entry: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let title = text(&entry, "title").ok_or("no `title`")?;
+        let names = entry.get("datasets").or_else(|| entry.get("positives"));
+        let names = names
+            .and_then(Value::as_array)
+            .ok_or("no list `datasets`; `lodeseek tag` finds the datasets that papers name")?;
+        let mut datasets = Vec::with_capacity(names.len());
+        for name in names {
+            let name = name.as_str().ok_or_else(|| format!("{name} in `datasets` is no text"))?;
+            let id = name.split_whitespace().collect::<Vec<_>>().join("_");
+            let id = DatasetId::new(id).map_err(|error| error.to_string())?;
+            if !datasets.contains(&id) {
+                datasets.push(id);
+            }
+        }
+        if datasets.is_empty() {
+            return Err("`datasets` is empty".to_owned());
+        }
+        Ok(Self {
+            title,
+            summary: text(&entry, "abstract").unwrap_or_default(),
+            year: year(&entry)?,
+            url: text(&entry, "url"),
+            datasets,
+        })
+    }
+}
+
+/// Works read from a file, and the problems found.
+#[derive(Debug, Default)]
+pub struct CitingWorks {
+    /// The works, in the order of the file.
+    pub works: Vec<CitingWork>,
+    /// Messages about unreadable lines, each with its file and line.
+    pub problems: Vec<String>,
+}
+
+impl CitingWorks {
+    /// Returns true if a file begins like a list of works. Catalogues of datasets do not.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub fn is_list(path: &Path) -> Result<bool, CatalogError> {
+        if path.is_dir() {
+            return Ok(false);
+        }
+        Ok(looks_like(&super::head(path).map_err(CatalogError::io(path))?))
+    }
+
+    /// Reads a file, which may be compressed.
+    ///
+    /// # Errors
+    /// The file cannot be read or uncompressed. Unreadable lines are not errors: see [`problems`](Self::problems).
+    pub fn read(path: &Path) -> Result<Self, CatalogError> {
+        let reader = BufReader::new(dump::open(path, &super::limits()).map_err(CatalogError::io(path))?);
+        let mut found = Self::default();
+        for (line, number) in reader.lines().zip(1..) {
+            let line = line.map_err(CatalogError::io(path))?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            match CitingWork::from_line(&line) {
+                Ok(work) => found.works.push(work),
+                Err(reason) => found.problems.push(format!("{}:{number}: {reason}", path.display())),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the works, with a prefix added to the ids of all datasets.
+    ///
+    /// # Errors
+    /// The prefix makes an id invalid.
+    pub fn with_prefix(self, id_prefix: &str) -> Result<Vec<CitingWork>, InvalidDatasetId> {
+        let mut works = self.works;
+        for id in works.iter_mut().flat_map(|work| &mut work.datasets) {
+            *id = DatasetId::new(format!("{id_prefix}{id}"))?;
+        }
+        Ok(works)
+    }
+}
+
+/// Returns true if the first line begins an object with a title, and with used datasets or an abstract. The line may be
+/// longer than the head of the file.
+fn looks_like(head: &str) -> bool {
+    let Some(first) = head.lines().next().filter(|line| line.starts_with('{')) else { return false };
+    let has = |key: &str| first.contains(&format!("\"{key}\":")) || first.contains(&format!("\"{key}\" :"));
+    // The datasets may follow an abstract that is longer than the head. Catalogues have no abstracts.
+    has("title") && !has("description") && !has("@context") && (has("abstract") || has("datasets") || has("positives"))
+}
+
+fn text(entry: &Value, key: &str) -> Option<String> {
+    let text = entry.get(key)?.as_str()?.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Returns the year: a number, or the beginning of a date. An absent or empty year is unknown.
+fn year(entry: &Value) -> Result<Option<i32>, String> {
+    let written = match entry.get("year") {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::String(text)) if text.trim().is_empty() => return Ok(None),
+        Some(Value::String(text)) => text.trim().chars().take(4).collect(),
+        Some(other) => other.to_string(),
+    };
+    let year = written.parse().ok().filter(|year| (0..=9999).contains(year));
+    year.map(Some).ok_or_else(|| format!("{written:?} is no year"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str =
+        r#"{"title": "Digits", "abstract": "We read.", "year": 2019, "datasets": ["MNIST", "Fashion MNIST", "MNIST"]}"#;
+
+    #[test]
+    fn lists_of_works_and_catalogues_are_distinguished() {
+        assert!(looks_like(LINE));
+        assert!(looks_like(r#"{"title": "a", "positives": ["b"]}"#));
+        for other in [
+            r#"{"title": "a", "description": "b"}"#,
+            r#"{"id": "a", "contents": "b", "title": "c"}"#,
+            r#"{"title": "a", "description": "b", "datasets": []}"#,
+            "[{\"title\": \"a\", \"datasets\": []}]",
+            "<a> <b> <c> .",
+        ] {
+            assert!(!looks_like(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn lines_are_read_and_bad_ones_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("works.jsonl");
+        let bad = [r#"{"title": "a"}"#, r#"{"datasets": ["a"]}"#, r#"{"title": "a", "year": "x", "datasets": ["b"]}"#];
+        std::fs::write(&path, format!("{LINE}\n\n{}\nnot JSON\n", bad.join("\n"))).expect("written");
+        let read = CitingWorks::read(&path).expect("a list");
+        let [work] = read.works.as_slice() else { panic!("{:?}", read.works) };
+        let ids: Vec<&str> = work.datasets.iter().map(DatasetId::as_str).collect();
+        assert_eq!((ids, work.year), (vec!["MNIST", "Fashion_MNIST"], Some(2019)));
+        assert_eq!(work.text(), "Digits. We read.");
+        let prefixed =
+            CitingWorks { works: read.works.clone(), problems: Vec::new() }.with_prefix("a-").expect("valid");
+        assert_eq!(prefixed[0].datasets[0].as_str(), "a-MNIST");
+        let problems: Vec<&str> =
+            read.problems.iter().map(|problem| problem.split_once("jsonl:").map_or("", |(_, rest)| rest)).collect();
+        assert_eq!(
+            problems[..3],
+            [
+                "3: no list `datasets`; `lodeseek tag` finds the datasets that papers name",
+                "4: no `title`",
+                "5: \"x\" is no year"
+            ]
+        );
+        assert!(problems[3].starts_with("6: "));
+    }
+
+    #[test]
+    fn keys_follow_the_url_else_title_and_year() {
+        let work = CitingWork::from_line(LINE).expect("a work");
+        let later = CitingWork { year: Some(2020), ..work.clone() };
+        let other_text = CitingWork { summary: String::new(), ..work.clone() };
+        assert_ne!(work.key(), later.key());
+        assert_eq!(work.key(), other_text.key());
+        let url = Some("https://doi.org/10.1/1".to_owned());
+        assert_eq!(CitingWork { url: url.clone(), ..work }.key(), CitingWork { url, ..later }.key());
+    }
+}

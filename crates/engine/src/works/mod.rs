@@ -1,0 +1,136 @@
+//! Works that use datasets, as evidence for ranking: the datasets of the works nearest to a query are candidates.
+//!
+//! ```text
+//! home/works/works.jsonl   all works; the first line is a checksum
+//! home/works/MODEL/        one vector for each work, made by a model with one vector per text
+//! ```
+//!
+//! The k works nearest to a query vote for the datasets that they use, each with its similarity as weight: nearest
+//! neighbours in the sense of V. Viswanathan et al., *DataFinder: Scientific Dataset Recommendation from Natural Language
+//! Descriptions*, ACL 2023, section 5. Their script weights by distance, so that the farthest works count most.
+
+mod encoding;
+mod nearest;
+
+pub use encoding::{WorksReport, encode_works};
+pub use nearest::{NearWork, WorkEvidence};
+pub(super) use nearest::{VoteLimits, WorkRetriever, WorkVotes};
+
+use super::EngineError;
+use lodeseek_catalog::CitingWork;
+use lodeseek_rerank::Encoder;
+use lodeseek_store::{Store, read_checked, write_checked};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Returns the folder of a home's works and of their vectors.
+#[must_use]
+pub fn works_folder(home: &Path) -> PathBuf {
+    home.join("works")
+}
+
+/// Returns the file of a home's works.
+pub(super) fn works_path(home: &Path) -> PathBuf {
+    works_folder(home).join("works.jsonl")
+}
+
+/// Report of adding works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AddedWorks {
+    /// Number of new works.
+    pub added: usize,
+    /// Number of works that replaced an earlier one with the same URL, or the same title and year.
+    pub replaced: usize,
+    /// Number of works that the home had already.
+    pub unchanged: usize,
+    /// Number of works of the home afterwards.
+    pub total: usize,
+    /// Number of datasets of the home that at least one work uses.
+    pub used_datasets: usize,
+    /// Number of ids in all works that are no dataset of the home. They count as soon as the dataset is loaded.
+    pub unknown_datasets: usize,
+}
+
+/// Adds works to the home of a store, which must be open for writing. A work replaces an earlier one with the same URL, or
+/// the same title and year.
+///
+/// # Errors
+/// If the present works are damaged, or the new ones cannot be written.
+pub fn add_works(store: &Store, works: Vec<CitingWork>) -> Result<AddedWorks, EngineError> {
+    let mut present = read_works(store.home())?;
+    let mut report = AddedWorks::default();
+    for work in works {
+        let key = work.key();
+        match present.get(&key) {
+            Some(old) if *old == work => report.unchanged += 1,
+            Some(_) => report.replaced += 1,
+            None => report.added += 1,
+        }
+        present.insert(key, work);
+    }
+    report.total = present.len();
+    let mut used: Vec<_> = present.values().flat_map(|work| &work.datasets).collect();
+    used.sort_unstable();
+    used.dedup();
+    let ids = store.ids()?;
+    report.used_datasets = used.iter().filter(|id| ids.binary_search(id).is_ok()).count();
+    report.unknown_datasets = used.len() - report.used_datasets;
+    if report.added + report.replaced > 0 {
+        write_works(store.home(), &present)?;
+    }
+    Ok(report)
+}
+
+/// Returns the number of works of a home.
+///
+/// # Errors
+/// If they are damaged or cannot be read.
+pub fn count_works(home: &Path) -> Result<usize, EngineError> {
+    Ok(read_works(home)?.len())
+}
+
+/// Returns true if a home has vectors of works by one of some encoders.
+///
+/// # Errors
+/// If the vectors cannot be read.
+pub fn has_encoded_works(home: &Path, encoders: &[Box<dyn Encoder>]) -> Result<bool, EngineError> {
+    for encoder in encoders {
+        if WorkRetriever::open(home, encoder.as_ref())?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Reads the works of a home by their keys. A home without works has an empty list.
+pub(super) fn read_works(home: &Path) -> Result<BTreeMap<String, CitingWork>, EngineError> {
+    let Some(body) = read_checked(&works_path(home))? else { return Ok(BTreeMap::new()) };
+    let mut works = BTreeMap::new();
+    for line in body.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let work: CitingWork = serde_json::from_slice(line)?;
+        works.insert(work.key(), work);
+    }
+    Ok(works)
+}
+
+/// Renames a damaged file of works, so that a home can be used without it. Returns its new path.
+pub(super) fn set_works_aside(home: &Path) -> Result<PathBuf, EngineError> {
+    let path = works_path(home);
+    let aside = path.with_extension("damaged");
+    fs::rename(&path, &aside).map_err(|cause| EngineError::Io { path, cause })?;
+    Ok(aside)
+}
+
+fn write_works(home: &Path, works: &BTreeMap<String, CitingWork>) -> Result<(), EngineError> {
+    let mut body = Vec::new();
+    for work in works.values() {
+        serde_json::to_writer(&mut body, work)?;
+        body.push(b'\n');
+    }
+    let folder = works_folder(home);
+    fs::create_dir_all(&folder).map_err(|cause| EngineError::Io { path: folder.clone(), cause })?;
+    Ok(write_checked(&works_path(home), &body)?)
+}
