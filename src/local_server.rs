@@ -2,6 +2,7 @@
 
 use super::terminal::bar;
 use anyhow::{Context, bail};
+use lodeseek_snapshot::SnapshotLocation;
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -79,6 +80,11 @@ impl LocalServer {
     pub(super) fn backup(&self, folder: &Path) -> anyhow::Result<Value> {
         let absolute = std::path::absolute(folder).with_context(|| format!("cannot use {}", folder.display()))?;
         self.change("/api/admin/backup", Some(&json!({ "folder": absolute })), "files")
+    }
+
+    /// Publishes a snapshot of the home.
+    pub(super) fn publish(&self, location: &SnapshotLocation) -> anyhow::Result<Value> {
+        self.change("/api/admin/publish", Some(&json!({ "location": location.to_string() })), "files")
     }
 
     /// Sends a request over a connection of its own, and returns the JSON of the response.

@@ -34,7 +34,10 @@ mod texts;
 mod tuning;
 mod update;
 
-pub use backup::{BackupError, BackupReport, RestoreReport, backup, restore};
+pub use backup::{
+    BackupError, BackupReport, ContentSink, CopyPurpose, HomeManifest, RestoreReport, SavedFile, backup, copy_and_hash,
+    copy_home, restore,
+};
 pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};
 pub use collection::{

@@ -8,6 +8,7 @@ use super::jobs::{Jobs, Next, Progress};
 use lodeseek_catalog::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata};
 use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, Updater, backup};
 use lodeseek_rdf::TripleGraph;
+use lodeseek_snapshot::{RemoteSnapshots, SnapshotError, SnapshotLocation, publish};
 use lodeseek_store::{
     DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, Stamp, Store, StoreError,
 };
@@ -43,6 +44,8 @@ pub(crate) enum Change {
     Index { rebuild: bool },
     /// Writes a backup of the home to a folder. It changes nothing, but no change may run meanwhile.
     Backup(PathBuf),
+    /// Publishes a snapshot of the home. It changes nothing, but no change may run meanwhile.
+    Publish(SnapshotLocation),
 }
 
 impl Change {
@@ -53,6 +56,7 @@ impl Change {
             Self::Remove(_) => "remove",
             Self::Index { .. } => "index",
             Self::Backup(_) => "backup",
+            Self::Publish(_) => "publish",
         }
     }
 
@@ -61,7 +65,7 @@ impl Change {
         match self {
             Self::Put(upload) => vec![upload.id.to_string()],
             Self::Remove(ids) => ids.iter().map(ToString::to_string).collect(),
-            Self::Load { .. } | Self::Index { .. } | Self::Backup(_) => Vec::new(),
+            Self::Load { .. } | Self::Index { .. } | Self::Backup(_) | Self::Publish(_) => Vec::new(),
         }
     }
 }
@@ -155,6 +159,13 @@ impl From<StoreError> for Failure {
     }
 }
 
+impl From<SnapshotError> for Failure {
+    fn from(error: SnapshotError) -> Self {
+        tracing::error!(%error, "a publication failed");
+        Self::Error(error.to_string())
+    }
+}
+
 impl From<CatalogError> for Failure {
     fn from(error: CatalogError) -> Self {
         Self::Error(error.to_string())
@@ -201,6 +212,7 @@ fn make(change: Change, live: &Live, control: &Control) -> Result<Value, Failure
         Change::Remove(ids) => remove(&ids, live),
         Change::Index { rebuild } => index(rebuild, live, control),
         Change::Backup(folder) => return save(&folder, live, control),
+        Change::Publish(location) => return publish_snapshot(&location, live, control),
     };
     // Earlier steps of a failed load are visible too.
     live.searcher.refresh()?;
@@ -238,6 +250,13 @@ fn put(upload: DatasetUpload, live: &Live) -> Result<Value, Failure> {
 /// Writes a backup. The progress counts files.
 fn save(folder: &Path, live: &Live, control: &Control) -> Result<Value, Failure> {
     let report = backup(&live.store, folder, Some(DateTime::now()), &|done, total| control.report(done, total))?;
+    Ok(json!(report))
+}
+
+/// Publishes a snapshot. The progress counts files.
+fn publish_snapshot(location: &SnapshotLocation, live: &Live, control: &Control) -> Result<Value, Failure> {
+    let remote = RemoteSnapshots::open(location, &live.storage)?;
+    let report = publish(&live.store, &remote, Some(DateTime::now()), &|done, total| control.report(done, total))?;
     Ok(json!(report))
 }
 
