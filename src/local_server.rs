@@ -5,6 +5,7 @@ use anyhow::{Context, bail};
 use lodeseek_snapshot::SnapshotLocation;
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
@@ -83,8 +84,9 @@ impl LocalServer {
     }
 
     /// Publishes a snapshot of the home.
-    pub(super) fn publish(&self, location: &SnapshotLocation) -> anyhow::Result<Value> {
-        self.change("/api/admin/publish", Some(&json!({ "location": location.to_string() })), "files")
+    pub(super) fn publish(&self, location: &SnapshotLocation, keep: Option<NonZeroUsize>) -> anyhow::Result<Value> {
+        let target = json!({ "location": location.to_string(), "keep": keep });
+        self.change("/api/admin/publish", Some(&target), "files")
     }
 
     /// Sends a request over a connection of its own, and returns the JSON of the response.

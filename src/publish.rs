@@ -5,12 +5,14 @@ use super::backup::write;
 use super::local_server::LocalServer;
 use super::output::OutputArguments;
 use super::replica::storage_options;
-use super::terminal::{bar, grouped};
+use super::terminal::{bar, counted, grouped};
 use anyhow::Context;
-use lodeseek_snapshot::{PublishReport, RemoteSnapshots, SnapshotLocation, publish};
+use lodeseek_snapshot::{PublishReport, RemoteSnapshots, Retention, SnapshotLocation, publish};
 use lodeseek_store::{Access, Store, StoreError, is_home};
 use oxsdatatypes::DateTime;
+use std::num::NonZeroUsize;
 use std::path::Path;
+use std::time::SystemTime;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
@@ -19,6 +21,9 @@ pub(crate) struct Arguments {
     /// lacks are uploaded.
     #[arg(value_name = "URL")]
     location: SnapshotLocation,
+    /// Delete all but the N latest snapshots, and objects older than a day that only deleted ones use [default: keep all].
+    #[arg(long, value_name = "N")]
+    keep: Option<NonZeroUsize>,
     #[command(flatten)]
     output: OutputArguments,
 }
@@ -29,16 +34,20 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     }
     let report: PublishReport = match LocalServer::find(home) {
         Some(server) => {
-            let result = server.publish(&arguments.location)?;
+            let result = server.publish(&arguments.location, arguments.keep)?;
             serde_json::from_value(result).context("the running server is of another version; restart it")?
         }
-        None => publish_here(home, &arguments.location)?,
+        None => publish_here(home, &arguments.location, arguments.keep)?,
+    };
+    let deleted = match report.deleted_snapshots {
+        0 => String::new(),
+        count => format!("; {} deleted, with {} objects", counted(count as u64, "snapshot"), report.deleted_objects),
     };
     let text = format!(
-        "snapshot {} {}: {} datasets, {} files, {:.1} MB; {} files, {:.1} MB were uploaded, {} files reused",
+        "snapshot {} {}: {}, {} files, {:.1} MB; {} files, {:.1} MB were uploaded, {} files reused{deleted}",
         report.snapshot,
         if report.unchanged { "is up to date" } else { "published" },
-        grouped(report.datasets as u64),
+        counted(report.datasets as u64, "dataset"),
         grouped(report.files as u64),
         report.bytes as f64 / 1e6,
         grouped(report.uploaded_files as u64),
@@ -49,11 +58,12 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 }
 
 /// Publishes a snapshot in this process.
-fn publish_here(home: &Path, location: &SnapshotLocation) -> anyhow::Result<PublishReport> {
+fn publish_here(home: &Path, location: &SnapshotLocation, keep: Option<NonZeroUsize>) -> anyhow::Result<PublishReport> {
     let store = Store::open(home, Access::Read, None)?;
     let remote = RemoteSnapshots::open(location, &storage_options())?;
     let bar = bar(1, "publishing {bar:30} {pos} of {len} files · {eta} left");
-    let report = publish(&store, &remote, Some(DateTime::now()), &|done, total| {
+    let retention = keep.map(|keep| Retention { keep, now: SystemTime::now() });
+    let report = publish(&store, &remote, Some(DateTime::now()), retention, &|done, total| {
         bar.set_length(total as u64);
         bar.set_position(done as u64);
     });

@@ -10,7 +10,7 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
 /// Limit of each wait.
@@ -188,6 +188,28 @@ fn an_object_that_was_deleted_is_uploaded_again() {
     let again = site.publish();
     assert_eq!((&again["snapshot"], &again["uploadedFiles"]), (&1.into(), &1.into()), "{again}");
     assert!(object.exists());
+}
+
+#[test]
+fn old_snapshots_are_deleted_if_requested() {
+    let site = Site::new();
+    site.publish();
+    for path in files_below(&site.remote()) {
+        let file = fs::File::options().write(true).open(&path).expect("a file");
+        file.set_modified(SystemTime::now() - Duration::from_secs(48 * 3600)).expect("set");
+    }
+    site.load("testdata/dumps/soils.ttl");
+    let before = files_below(&site.remote()).len();
+    let ran = succeeds(&site.home(), &["publish", &site.url(), "--keep", "1", "--json"]);
+    let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!((&report["snapshot"], &report["deletedSnapshots"]), (&2.into(), &1.into()), "{report}");
+    // One record is new and one is deleted; so is the manifest.
+    let deleted = report["deletedObjects"].as_u64().expect("a number");
+    let uploaded = report["uploadedFiles"].as_u64().expect("a number");
+    assert!(deleted > 1, "{report}");
+    assert_eq!(files_below(&site.remote()).len() as u64, before as u64 + uploaded + 1 - deleted, "{report}");
+    let replica = site.serve();
+    assert!(replica.finds("Boden", "soils") && replica.finds("ginkgo", "trees"));
 }
 
 #[test]

@@ -24,5 +24,5 @@ mod tests;
 
 pub use cache::{SnapshotCache, SnapshotHome};
 pub use error::SnapshotError;
-pub use publish::{PublishReport, publish};
+pub use publish::{PublishReport, Retention, publish};
 pub use remote::{InvalidLocation, RemoteSnapshots, SnapshotLocation, SnapshotRecord, StorageOptions};

@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
@@ -37,10 +39,26 @@ pub struct PublishReport {
     pub uploaded_bytes: u64,
     /// Number of files whose content the storage had, or that have the content of another file.
     pub reused_files: usize,
+    /// Number of deleted snapshots.
+    #[serde(default)]
+    pub deleted_snapshots: usize,
+    /// Number of deleted objects.
+    #[serde(default)]
+    pub deleted_objects: usize,
+}
+
+/// Rule for the deletion of old snapshots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Retention {
+    /// Number of snapshots that are kept: the last ones.
+    pub keep: NonZeroUsize,
+    /// The current time. Objects that were written in the day before it are kept: another publication may need them.
+    pub now: SystemTime,
 }
 
 /// Publishes the home of an open store as the next snapshot, also while it is served. Only contents that the storage lacks are
-/// uploaded. `now` is recorded as its time. `on_progress` gets the number of files done and of all files.
+/// uploaded. `now` is recorded as its time. With a retention, old snapshots are deleted after that. `on_progress` gets the number
+/// of files done and of all files.
 ///
 /// # Errors
 /// [`SnapshotError::Conflict`] if another process published meanwhile; errors of the home and of the storage.
@@ -48,6 +66,7 @@ pub fn publish(
     store: &Store,
     remote: &RemoteSnapshots,
     now: Option<DateTime>,
+    retention: Option<Retention>,
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<PublishReport, SnapshotError> {
     let latest = remote.latest(0)?;
@@ -77,6 +96,10 @@ pub fn publish(
     if !unchanged {
         remote.commit(snapshot, &manifest)?;
     }
+    let (deleted_snapshots, deleted_objects) = match retention {
+        Some(retention) => remote.delete_old(retention)?,
+        None => (0, 0),
+    };
     Ok(PublishReport {
         snapshot,
         unchanged,
@@ -86,6 +109,8 @@ pub fn publish(
         uploaded_files: sink.files,
         uploaded_bytes: sink.bytes,
         reused_files: manifest.files.len().saturating_sub(sink.files),
+        deleted_snapshots,
+        deleted_objects,
     })
 }
 

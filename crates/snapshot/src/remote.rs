@@ -1,16 +1,18 @@
 //! The storage of snapshots: records, manifests and objects below one URL.
 
-use crate::SnapshotError;
 use crate::local::{hex, is_relative};
+use crate::{Retention, SnapshotError};
 use futures_util::{StreamExt, TryStreamExt};
 use lodeseek_engine::{EngineError, HomeManifest};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Key;
-use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig, WriteMultipart};
+use object_store::{
+    Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig, WriteMultipart,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -23,6 +25,8 @@ use url::Url;
 
 const OBJECTS: &str = "objects";
 const SNAPSHOTS: &str = "snapshots";
+/// Age of the objects that can be deleted. A publication in progress needs younger ones.
+const MIN_AGE: Duration = Duration::from_secs(24 * 3600);
 /// Format of records.
 const FORMAT: u32 = 1;
 /// Size of a part of a large upload in bytes. Smaller files are uploaded with one request.
@@ -179,12 +183,7 @@ impl RemoteSnapshots {
     pub fn latest(&self, after: u64) -> Result<Option<(u64, SnapshotRecord)>, SnapshotError> {
         let storage = &self.storage;
         self.runtime.block_on(async {
-            let folder = storage.key(SNAPSHOTS);
-            let offset = folder.clone().join(record_name(after));
-            let listed = storage.store.list_with_offset(Some(&folder), &offset).try_collect::<Vec<_>>().await;
-            let listed = listed.map_err(|cause| storage.error("list snapshots/", cause))?;
-            let numbers = listed.iter().filter_map(|object| record_number(object.location.filename()?));
-            let Some(number) = numbers.max() else { return Ok(None) };
+            let Some(number) = storage.numbers(after).await?.pop() else { return Ok(None) };
             let record = storage.record(number).await?;
             Ok(Some((number, record)))
         })
@@ -211,9 +210,15 @@ impl RemoteSnapshots {
         self.runtime.block_on(self.storage.commit(number, manifest))
     }
 
+    /// Deletes all but the last snapshots, and old objects that these do not use. Returns the number of both.
+    pub(crate) fn delete_old(&self, retention: Retention) -> Result<(usize, usize), SnapshotError> {
+        self.runtime.block_on(self.storage.delete_old(retention))
+    }
+
     /// Returns the sizes of all objects by SHA-256.
     pub(crate) fn objects(&self) -> Result<BTreeMap<String, u64>, SnapshotError> {
-        self.runtime.block_on(self.storage.objects())
+        let objects = self.runtime.block_on(self.storage.objects())?;
+        Ok(objects.into_iter().map(|(sha256, object)| (sha256, object.size)).collect())
     }
 }
 
@@ -304,11 +309,57 @@ impl Storage {
         }
     }
 
-    async fn objects(&self) -> Result<BTreeMap<String, u64>, SnapshotError> {
+    /// Returns the objects by SHA-256.
+    async fn objects(&self) -> Result<BTreeMap<String, ObjectMeta>, SnapshotError> {
         let listed = self.store.list(Some(&self.key(OBJECTS))).try_collect::<Vec<_>>().await;
         let listed = listed.map_err(|cause| self.error("list objects/", cause))?;
-        let named = listed.iter().filter_map(|object| Some((object.location.filename()?.to_owned(), object.size)));
+        let named = listed.into_iter().filter_map(|object| Some((object.location.filename()?.to_owned(), object)));
         Ok(named.filter(|(name, _)| is_sha256(name)).collect())
+    }
+
+    /// Returns the numbers of the snapshots above `after`, in ascending order.
+    async fn numbers(&self, after: u64) -> Result<Vec<u64>, SnapshotError> {
+        let folder = self.key(SNAPSHOTS);
+        let offset = folder.clone().join(record_name(after));
+        let listed = self.store.list_with_offset(Some(&folder), &offset).try_collect::<Vec<_>>().await;
+        let listed = listed.map_err(|cause| self.error("list snapshots/", cause))?;
+        let mut numbers: Vec<u64> =
+            listed.iter().filter_map(|object| record_number(object.location.filename()?)).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    async fn delete_old(&self, retention: Retention) -> Result<(usize, usize), SnapshotError> {
+        let mut old = self.numbers(0).await?;
+        let kept = old.split_off(old.len().saturating_sub(retention.keep.get()));
+        let mut used = BTreeSet::new();
+        for number in kept {
+            let record = self.record(number).await?;
+            let body = self.manifest_body(&record.manifest).await?;
+            let manifest = self.parse_manifest(&record.manifest, &body)?;
+            used.extend(manifest.files.into_values().map(|file| file.sha256));
+            used.insert(record.manifest);
+        }
+        // Records first: an interrupted deletion leaves no snapshot without its objects.
+        for number in &old {
+            self.delete(&self.key(&format!("{SNAPSHOTS}/{}", record_name(*number)))).await?;
+        }
+        let mut deleted = 0;
+        for (sha256, object) in self.objects().await? {
+            let age = retention.now.duration_since(object.last_modified.into()).unwrap_or_default();
+            if !used.contains(&sha256) && age >= MIN_AGE {
+                self.delete(&object.location).await?;
+                deleted += 1;
+            }
+        }
+        Ok((old.len(), deleted))
+    }
+
+    async fn delete(&self, key: &Key) -> Result<(), SnapshotError> {
+        match self.store.delete(key).await {
+            Err(Error::NotFound { .. }) => Ok(()),
+            deleted => deleted.map_err(|cause| self.error(&format!("delete {key}"), cause)),
+        }
     }
 
     /// Uploads a file of a known size and hash, and compares both with what was read.

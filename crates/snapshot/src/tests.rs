@@ -8,7 +8,9 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 fn sha256(content: &[u8]) -> String {
     hex(Sha256::new_with_prefix(content))
@@ -203,4 +205,25 @@ fn without_its_storage_a_cache_provides_the_snapshot_opened_last() {
     let empty = tempfile::tempdir().expect("a folder");
     let mut cache = SnapshotCache::open(empty.path(), remote(&store)).expect("opened");
     assert!(matches!(cache.fetch_first(), Err(SnapshotError::Damaged { .. })), "the error of the storage");
+}
+
+#[test]
+fn old_snapshots_and_what_only_they_use_are_deleted() {
+    let store = Arc::default();
+    let publisher = remote(&store);
+    commit(&publisher, 1, &[("a", b"one"), ("b", b"same")]);
+    commit(&publisher, 2, &[("a", b"two"), ("b", b"same")]);
+    commit(&publisher, 3, &[("a", b"three"), ("b", b"same")]);
+    let keep = NonZeroUsize::new(2).expect("not zero");
+    let young = publisher.delete_old(Retention { keep, now: SystemTime::now() }).expect("deleted");
+    assert_eq!(young, (1, 0), "young objects stay");
+    let later = SystemTime::now() + Duration::from_secs(25 * 3600);
+    // The content of the first snapshot, and its manifest.
+    assert_eq!(publisher.delete_old(Retention { keep, now: later }).expect("deleted"), (0, 2));
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut cache = SnapshotCache::open(folder.path(), remote(&store)).expect("opened");
+    let home = cache.fetch_first().expect("complete");
+    assert_eq!((home.number(), fs::read(home.path().join("b")).expect("a file")), (3, b"same".to_vec()));
+    assert!(!publisher.objects().expect("listed").contains_key(&sha256(b"one")));
+    assert!(publisher.objects().expect("listed").contains_key(&sha256(b"two")));
 }

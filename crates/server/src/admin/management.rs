@@ -28,6 +28,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -518,6 +519,8 @@ async fn back_up(
 #[serde(deny_unknown_fields)]
 struct PublicationTarget {
     location: String,
+    /// Number of snapshots that are kept; all without it.
+    keep: Option<NonZeroUsize>,
 }
 
 /// `POST /api/admin/publish`: publishes a snapshot. Only for the local socket: others must not choose where its data goes.
@@ -534,7 +537,7 @@ async fn publish(
         require_local_paths(&caller, &[], message)?;
         let location = target.location.parse::<SnapshotLocation>();
         let location = location.map_err(|error| ApiError::bad_request(error.to_string()))?;
-        submit(&state, Change::Publish(location), &caller, wait_time(&headers)).await
+        submit(&state, Change::Publish { location, keep: target.keep }, &caller, wait_time(&headers)).await
     })
     .await
 }
