@@ -224,6 +224,10 @@ fn locations_and_combinations_that_cannot_work_are_refused() {
         let ran = run(&site.home(), &["publish", location]);
         assert!(ran.code == Some(2) && ran.err.contains(reason), "{location}: {ran:?}");
     }
+    let unindexed = site.folder.path().join("unindexed");
+    succeeds(&unindexed, &["load", "testdata/dumps/soils.ttl"]);
+    let ran = run(&unindexed, &["publish", &site.url()]);
+    assert!(ran.code == Some(2) && ran.err.contains("has no index yet; run `lodeseek index`"), "{ran:?}");
     let (none, url, cache) = (site.folder.path().join("none"), site.url(), site.cache());
     let serve = ["serve", "--snapshot", &url, "--cache", cache.to_str().expect("a path")];
     let missing = run(&none, &serve);

@@ -177,6 +177,25 @@ def hits(address):
     return [fetch(address, "/api/search?k=20&q=" + urllib.parse.quote(words)) for words in WORDS]
 
 
+def check_manifests(site):
+    """The examples for containers and Kubernetes are valid YAML, and their settings are settings of the program."""
+    import yaml  # a dependency of moto
+    folder = ROOT / "deploy/replicas"
+    services = yaml.safe_load((folder / "compose.yaml").read_text())["services"]
+    deployment, service = yaml.safe_load_all((folder / "kubernetes.yaml").read_text())
+    container = deployment["spec"]["template"]["spec"]["containers"][0]
+    expect(service["spec"]["selector"] == deployment["spec"]["selector"]["matchLabels"], "the Service selects the Deployment")
+    environments = [services["one"]["environment"], services["two"]["environment"],
+                    {item["name"]: item["value"] for item in container["env"]}]
+    for environment in environments:
+        variables = {name: value for name, value in environment.items() if name.startswith("LODESEEK_")}
+        expect(variables["LODESEEK_SERVER_ADMIN"] == "false", "the image enables changes")
+        done = subprocess.run([site.program, "--home", site.home, "config", "check"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, env={**site.environment, **variables})
+        expect(done.returncode == 0, f"settings of deploy/replicas: {done.stderr}")
+    print("ok: the examples for containers and Kubernetes", flush=True)
+
+
 def check_ranking(site):
     """The replicas answer as a server of the home."""
     address = f"127.0.0.1:{free_port()}"
@@ -298,6 +317,7 @@ def main():
             expect(first["snapshot"] == 1 and first["uploadedFiles"] > 10, f"the first publication: {first}")
             again = site.publish()
             expect(again["unchanged"] and again["uploadedFiles"] == 0, f"nothing is uploaded twice: {again}")
+            check_manifests(site)
             site.processes = [site.serve(0), site.serve(1)]
             site.wait_for_snapshot(1)
             check_ranking(site)

@@ -88,7 +88,7 @@ pub struct SavedFile {
 pub enum CopyPurpose {
     /// All that is needed to continue on another machine.
     Backup,
-    /// What a server needs that only reads: neither settings nor state of harvests, tokens or the audit log.
+    /// The files that a read-only server needs: neither settings nor state of harvests, tokens or the audit log.
     Publication,
 }
 

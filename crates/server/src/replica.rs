@@ -17,7 +17,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tower::ServiceExt as _;
 
-/// What a server needs for one home, beside the options that are the same for all.
+/// Options of a server that depend on the home, beside [`ServeOptions`].
 pub struct HomeOptions {
     /// Reranker of the home, if there is one.
     pub reranker: Option<Reranker>,
@@ -83,7 +83,8 @@ pub fn serve_replica(mut replica: Replica, options: &ServeOptions) -> Result<(),
     let first = replica.cache.fetch_first()?;
     let state = replica.open(first, options)?;
     log(&state, replica.cache.location());
-    fill_caches(&state);
+    let warming = state.clone();
+    std::thread::spawn(move || fill_caches(&warming));
     let stop = StopSignal::default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -12,7 +12,7 @@
 //! objects can be deleted while an older home is still in use.
 
 use crate::local::{hash_file, hex};
-use crate::remote::{Storage, object_name};
+use crate::remote::{HOME_LOCK, Storage, object_name};
 use crate::{RemoteSnapshots, SnapshotError, SnapshotRecord};
 use lodeseek_engine::{EngineError, HomeManifest};
 use lodeseek_store::{SETTINGS, create_private_folder, read_checked, write_checked};
@@ -246,7 +246,7 @@ impl SnapshotCache {
             create_folder(path.parent().unwrap_or(home))?;
             fs::hard_link(&object, &path).map_err(SnapshotError::io(&path))?;
         }
-        let lock = home.join(LOCK);
+        let lock = home.join(HOME_LOCK);
         File::create(&lock).map_err(SnapshotError::io(&lock))?;
         let settings = home.join(SETTINGS);
         let base = serde_json::to_string(&manifest.base).map_err(EngineError::from)?;

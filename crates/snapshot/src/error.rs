@@ -1,7 +1,7 @@
 //! Errors of snapshots.
 
 use crate::InvalidLocation;
-use lodeseek_engine::{BackupError, EngineError};
+use lodeseek_engine::EngineError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +28,9 @@ pub enum SnapshotError {
         /// The location of the snapshots.
         location: String,
     },
+    /// The home has no index.
+    #[error("cannot publish {0}: it has no index yet; run `lodeseek index`")]
+    NoIndex(PathBuf),
     /// An object is damaged.
     #[error(
         "{location}: {key} is damaged: {reason}; delete the object and run `lodeseek publish`, which uploads it again"
@@ -75,11 +78,5 @@ pub enum SnapshotError {
 impl SnapshotError {
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Io { path: path.to_owned(), cause }
-    }
-
-    /// Returns true if the same operation can succeed later: the home changed too fast, or another process was first.
-    #[must_use]
-    pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Conflict { .. } | Self::Engine(EngineError::Backup(BackupError::Busy)))
     }
 }

@@ -1,8 +1,9 @@
 //! Publication of a home.
 
 use crate::local::hash_file;
+use crate::remote::PART_BYTES;
 use crate::{RemoteSnapshots, SnapshotError};
-use lodeseek_engine::{ContentSink, CopyPurpose, HomeManifest, SavedFile, copy_home};
+use lodeseek_engine::{ContentSink, CopyPurpose, HomeManifest, SavedFile, copy_home, index_folder};
 use lodeseek_store::Store;
 use oxsdatatypes::DateTime;
 use serde::{Deserialize, Serialize};
@@ -16,8 +17,10 @@ use std::time::SystemTime;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
-/// Number of concurrent uploads.
+/// Number of concurrent uploads of small files.
 const CONCURRENT_UPLOADS: usize = 16;
+/// Number of small files that a large one counts as: its parts need memory.
+const PERMITS_OF_LARGE: u32 = 4;
 
 /// Report of a publication.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -61,7 +64,8 @@ pub struct Retention {
 /// of files done and of all files.
 ///
 /// # Errors
-/// [`SnapshotError::Conflict`] if another process published meanwhile; errors of the home and of the storage.
+/// [`SnapshotError::NoIndex`] if the home cannot be searched; [`SnapshotError::Conflict`] if another process published
+/// meanwhile; errors of the home and of the storage.
 pub fn publish(
     store: &Store,
     remote: &RemoteSnapshots,
@@ -69,6 +73,9 @@ pub fn publish(
     retention: Option<Retention>,
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<PublishReport, SnapshotError> {
+    if !index_folder(store.home()).join("meta.json").exists() {
+        return Err(SnapshotError::NoIndex(store.home().to_owned()));
+    }
     let latest = remote.latest(0)?;
     let number = latest.as_ref().map_or(0, |(number, _)| *number);
     let previous = match latest {
@@ -173,9 +180,10 @@ impl ContentSink for UploadSink<'_> {
             outcome(done)?;
         }
         file.seek(SeekFrom::Start(0)).map_err(SnapshotError::io(path))?;
-        // The permit bounds the number of open files.
+        // The permits bound memory and the number of open files.
         let permits = Arc::clone(&self.permits);
-        let permit = self.remote.runtime.block_on(permits.acquire_owned());
+        let count = if bytes > PART_BYTES as u64 { PERMITS_OF_LARGE } else { 1 };
+        let permit = self.remote.runtime.block_on(permits.acquire_many_owned(count));
         let (storage, hash) = (Arc::clone(&self.remote.storage), sha256.clone());
         let upload = async move {
             let _permit = permit;

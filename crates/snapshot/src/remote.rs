@@ -4,6 +4,7 @@ use crate::local::{hex, is_relative};
 use crate::{Retention, SnapshotError};
 use futures_util::{StreamExt, TryStreamExt};
 use lodeseek_engine::{EngineError, HomeManifest};
+use lodeseek_store::SETTINGS;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Key;
@@ -27,12 +28,16 @@ const OBJECTS: &str = "objects";
 const SNAPSHOTS: &str = "snapshots";
 /// Age of the objects that can be deleted. A publication in progress needs younger ones.
 const MIN_AGE: Duration = Duration::from_secs(24 * 3600);
+/// Name of the file that is locked while a home is open.
+pub(crate) const HOME_LOCK: &str = "lock";
 /// Format of records.
 const FORMAT: u32 = 1;
-/// Size of a part of a large upload in bytes. Smaller files are uploaded with one request.
-const PART_BYTES: usize = 8 << 20;
+/// Minimum size of a part of a large upload in bytes. Smaller files are uploaded with one request.
+pub(crate) const PART_BYTES: usize = 8 << 20;
+/// Maximum number of parts of an upload. S3 accepts 10,000.
+const MAX_PARTS: u64 = 9_000;
 /// Number of parts of one file that are uploaded concurrently.
-const CONCURRENT_PARTS: usize = 4;
+const CONCURRENT_PARTS: usize = 2;
 /// Maximum size of a record in bytes.
 const MAX_RECORD_BYTES: u64 = 1 << 20;
 /// Maximum size of a manifest in bytes: about a million files.
@@ -83,11 +88,14 @@ impl fmt::Display for SnapshotLocation {
 pub struct StorageOptions(Vec<(AmazonS3ConfigKey, String)>);
 
 impl StorageOptions {
-    /// Selects the known ones of some variables.
+    /// Selects the known ones of some variables. An empty variable is not set.
     pub fn from_variables(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let mut options = Vec::new();
         for (name, value) in variables {
-            if let Some(key) = name.starts_with("AWS_").then(|| name.to_ascii_lowercase().parse().ok()).flatten() {
+            if !name.starts_with("AWS_") || value.is_empty() {
+                continue;
+            }
+            if let Ok(key) = name.to_ascii_lowercase().parse() {
                 options.push((key, value));
             }
         }
@@ -274,7 +282,8 @@ impl Storage {
             return Err(SnapshotError::OtherVersion { location: self.location.clone(), key });
         }
         for (path, file) in &manifest.files {
-            if !is_relative(path) || !is_sha256(&file.sha256) {
+            let is_own = path == SETTINGS || path == HOME_LOCK; // a replica writes these files itself
+            if is_own || !is_relative(path) || !is_sha256(&file.sha256) {
                 return Err(self.damaged(&key, format!("the manifest contains the path {path:?}")));
             }
         }
@@ -380,9 +389,10 @@ impl Storage {
             return written.map(drop).map_err(|cause| self.error(&action, cause));
         }
         let upload = self.store.put_multipart(&at).await.map_err(|cause| self.error(&action, cause))?;
-        let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
+        let part_bytes = PART_BYTES.max(usize::try_from(bytes / MAX_PARTS).unwrap_or(PART_BYTES));
+        let mut upload = WriteMultipart::new_with_chunk_size(upload, part_bytes);
         loop {
-            let part = match read_part(&mut file, PART_BYTES) {
+            let part = match read_part(&mut file, part_bytes) {
                 Ok(part) => part,
                 Err(cause) => {
                     upload.abort().await.ok();
