@@ -136,12 +136,12 @@ impl SnapshotCache {
         match self.fetch(0) {
             Ok(Some(home)) => Ok(home),
             Ok(None) => Err(SnapshotError::Missing { location: self.location().to_owned() }),
-            Err(error) => match self.current()? {
-                Some(Current { number, record, .. }) => {
+            Err(error) => match self.current() {
+                Ok(Some(Current { number, record, .. })) => {
                     tracing::error!(%error, "cannot fetch the last snapshot; starting with snapshot {number} of the cache");
                     self.make_home(number, record).map_err(|_| error)
                 }
-                None => Err(error),
+                Ok(None) | Err(_) => Err(error),
             },
         }
     }
@@ -182,7 +182,8 @@ impl SnapshotCache {
             manifest.files.values().map(|file| (file.sha256.clone(), file.bytes)).collect();
         let mut objects: BTreeSet<String> = wanted.keys().cloned().collect();
         objects.insert(record.manifest.clone());
-        wanted.retain(|sha256, _| !self.verified.contains(sha256));
+        // Another program may have deleted files of the cache.
+        wanted.retain(|sha256, _| !self.verified.contains(sha256) || !self.folder.join(object_name(sha256)).exists());
         self.fetch_objects(wanted)?;
         self.homes += 1;
         let path = self.folder.join(HOMES).join(format!("{number}-{}", self.homes));

@@ -161,7 +161,7 @@ impl RemoteSnapshots {
         let name = location.to_string();
         let failed = |cause| storage_error(&name, "open the storage", cause);
         let store: Arc<dyn ObjectStore> = match location.0.scheme() {
-            "file" => Arc::new(LocalFileSystem::new()),
+            "file" => Arc::new(LocalFileSystem::new().with_fsync(true)),
             _ => Arc::new(s3(&location.0, options).map_err(failed)?),
         };
         let prefix = Key::from_url_path(location.0.path()).map_err(|cause| failed(cause.into()))?;

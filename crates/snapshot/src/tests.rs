@@ -165,6 +165,11 @@ fn a_home_is_made_of_checked_contents_and_deleted_with_its_value() {
     cache.keep_only(&second).expect("cleaned");
     assert_eq!(fs::read(first.path().join("store/a")).expect("a file"), b"one", "the old home stays complete");
     assert!(!folder.path().join(object_name(&sha256(b"one"))).exists(), "its contents left the cache");
+    // A file that another program deleted from the cache is downloaded again.
+    fs::remove_file(folder.path().join(object_name(&sha256(b"same")))).expect("removed");
+    commit(&remote_of_publisher, 3, &[("store/a", b"two"), ("b", b"same"), ("c", b"new")]);
+    assert_eq!(cache.fetch(2).expect("fetched").map(|home| home.number()), Some(3));
+
     let path = first.path().to_owned();
     drop(first);
     assert!(!path.exists() && second.path().exists());
