@@ -3,7 +3,7 @@
 use crate::local::{hex, is_relative};
 use crate::{Retention, SnapshotError};
 use futures_util::{StreamExt, TryStreamExt};
-use lodeseek_engine::{EngineError, HomeManifest};
+use lodeseek_engine::{BackupError, EngineError, HomeManifest};
 use lodeseek_store::SETTINGS;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::local::LocalFileSystem;
@@ -338,6 +338,7 @@ impl Storage {
         Ok(numbers)
     }
 
+    /// Deletes all but the last snapshots, and old objects that these do not use. Returns the number of both.
     async fn delete_old(&self, retention: Retention) -> Result<(usize, usize), SnapshotError> {
         let mut old = self.numbers(0).await?;
         let kept = old.split_off(old.len().saturating_sub(retention.keep.get()));
@@ -371,12 +372,15 @@ impl Storage {
         }
     }
 
-    /// Uploads a file of a known size and hash, and compares both with what was read.
+    /// Uploads a file with a known size and hash.
+    ///
+    /// # Errors
+    /// If the file has another hash by now; nothing is written then.
     pub(crate) async fn upload(&self, mut file: File, bytes: u64, sha256: &str) -> Result<(), SnapshotError> {
         let key = object_name(sha256);
         let action = format!("write {key}");
         let at = self.key(&key);
-        let changed = || self.damaged(&key, "the file changed while it was uploaded".to_owned());
+        let changed = || SnapshotError::from(EngineError::from(BackupError::Busy));
         let unreadable = |cause| SnapshotError::Io { path: key.clone().into(), cause };
         let mut hasher = Sha256::new();
         if bytes <= PART_BYTES as u64 {
