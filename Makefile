@@ -13,7 +13,7 @@ RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
-        documentation clients agents federation portal pages operator export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
+        documentation clients agents federation portal pages operator replicas export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
         wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
 
 help: ## print this list
@@ -96,6 +96,9 @@ pages: build-lab ## test the pages with Playwright, Chromium and axe-core; PICTU
 
 operator: build-lab ## play the operator: harvest, upload, backup, restore beside searches; CHANGES=300 changes beside 32 clients
 	@python3 tests/interop/portal_operator.py $(PROGRAM) $(CHANGES)
+
+replicas: build-lab ## test two replicas of snapshots on an S3 server behind HAProxy; CLIENTS=32 clients instead of 8
+	@python3 tests/interop/replicas.py $(PROGRAM) $(CLIENTS)
 
 export: build-lab ## test the ONNX export of training against numpy, without torch
 	@$(ENV) python3 tests/interop/export.py $(PROGRAM)

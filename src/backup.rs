@@ -74,7 +74,8 @@ pub(crate) fn run_restore(home: &Path, arguments: &Arguments) -> anyhow::Result<
     write(arguments.output.format(), &report, &text)
 }
 
-fn write(format: Format, report: &impl Serialize, text: &str) -> anyhow::Result<ExitStatus> {
+/// Writes a report: JSON to stdout, or a text to stderr.
+pub(super) fn write(format: Format, report: &impl Serialize, text: &str) -> anyhow::Result<ExitStatus> {
     match format {
         Format::Json => {
             let mut out = io::stdout().lock();

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-#[derive(clap::Args, Debug, Default)]
+#[derive(clap::Args, Debug, Clone, Default)]
 pub(super) struct EgressArguments {
     /// Allow SERVICE to query this endpoint, or all endpoints with this IRI prefix (up to the end of a path segment).
     /// Repeatable. Default: no endpoint is allowed.

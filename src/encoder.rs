@@ -121,7 +121,8 @@ fn cache_folder() -> Option<PathBuf> {
     path_of_variable("LODESEEK_CACHE").or_else(|| Some(user_cache_folder()?.join("lodeseek")))
 }
 
-fn user_cache_folder() -> Option<PathBuf> {
+/// Returns the folder for caches of programs of this user, if it is known.
+pub(super) fn user_cache_folder() -> Option<PathBuf> {
     path_of_variable("XDG_CACHE_HOME").or_else(|| Some(path_of_variable("HOME")?.join(".cache")))
 }
 

@@ -2,8 +2,10 @@
 
 use super::terminal::bar;
 use anyhow::{Context, bail};
+use lodeseek_snapshot::SnapshotLocation;
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
@@ -79,6 +81,12 @@ impl LocalServer {
     pub(super) fn backup(&self, folder: &Path) -> anyhow::Result<Value> {
         let absolute = std::path::absolute(folder).with_context(|| format!("cannot use {}", folder.display()))?;
         self.change("/api/admin/backup", Some(&json!({ "folder": absolute })), "files")
+    }
+
+    /// Publishes a snapshot of the home.
+    pub(super) fn publish(&self, location: &SnapshotLocation, keep: Option<NonZeroUsize>) -> anyhow::Result<Value> {
+        let target = json!({ "location": location.to_string(), "keep": keep });
+        self.change("/api/admin/publish", Some(&target), "files")
     }
 
     /// Sends a request over a connection of its own, and returns the JSON of the response.

@@ -34,12 +34,14 @@ mod method;
 mod model;
 mod output;
 mod provenance;
+mod publish;
 mod quality;
 mod query;
 mod ranking;
 mod rebase;
 mod remove;
 mod repair;
+mod replica;
 mod run;
 mod search;
 mod serve;
@@ -111,6 +113,8 @@ enum Command {
     Backup(backup::Arguments),
     /// Restore the collection from a backup.
     Restore(backup::Arguments),
+    /// Publish a snapshot of the collection to object storage, for `serve --snapshot`.
+    Publish(publish::Arguments),
     /// Change the base of all IRIs of the collection.
     Rebase(rebase::Arguments),
     /// Show a dataset.
@@ -230,6 +234,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::Repair(arguments) => repair::run(home, config, arguments),
         Command::Backup(arguments) => backup::run(home, arguments),
         Command::Restore(arguments) => backup::run_restore(home, arguments),
+        Command::Publish(arguments) => publish::run(home, arguments),
         Command::Rebase(arguments) => rebase::run(home, arguments),
         Command::Show(arguments) => show::run(home, arguments),
         Command::Similar(arguments) => similar::run(home, config, arguments),

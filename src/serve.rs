@@ -6,14 +6,16 @@ use super::egress::EgressArguments;
 use super::encoder::{RerankArguments, method_name};
 use super::harvest::ScheduleArguments;
 use super::ranking::Preset;
+use super::replica;
 use super::worker;
 use anyhow::Context;
 use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_server::{
-    Branding, ConnectionLimits, Editor, HarvestSchedule, Logo, Operators, Portal, Proxies, PublicUrl, Reload,
-    ServeOptions, SnippetLimits, Theme, Tls, WorkerOptions, serve, serve_mcp,
+    Branding, ConnectionLimits, Editor, HarvestSchedule, HomeOptions, Logo, Operators, Portal, Proxies, PublicUrl,
+    Reload, Replica, ServeOptions, SnippetLimits, Theme, Tls, WorkerOptions, serve, serve_mcp, serve_replica,
 };
+use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_sparql::SparqlLimits;
 use lodeseek_store::{Access, Store};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -21,7 +23,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-#[derive(clap::Args, Debug, Default)]
+#[derive(clap::Args, Debug, Clone, Default)]
 pub(crate) struct Arguments {
     /// Address or host name, and port, to listen on [default: 127.0.0.1:7878].
     #[arg(long, value_name = "ADDRESS")]
@@ -83,6 +85,14 @@ pub(crate) struct Arguments {
     /// under /api/admin. Without it the server only reads.
     #[arg(long)]
     admin: bool,
+    /// Serve the snapshots that `lodeseek publish` writes to this location, s3://BUCKET/PREFIX or file:///FOLDER, instead of the
+    /// home. A new snapshot replaces the served one without an interruption. The server only reads.
+    #[arg(long, value_name = "URL")]
+    snapshot: Option<SnapshotLocation>,
+    /// Folder for the files of snapshots. One server uses it at a time [default: a folder of the location in the user's cache
+    /// folder].
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
     /// Name of the portal, in catalogues and CKAN responses [default: Lodeseek].
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -113,21 +123,29 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let bind = arguments.bind.as_deref().or(config.settings.server.bind.as_deref()).unwrap_or(DEFAULT_BIND);
     let options = arguments.options(home, config, addresses(bind)?)?;
     let options = ServeOptions { tls: arguments.tls(config)?, ..options };
+    if let Some(location) = arguments.snapshot.as_ref().or(config.settings.server.snapshot.as_ref()) {
+        return arguments.run_replica(location, config, &options);
+    }
+    anyhow::ensure!(arguments.cache.is_none(), "--cache is for snapshots; set --snapshot, too");
     // A server that changes the collection creates what is missing; another one only reads.
     if options.background.is_some() || options.admin {
         prepare(home, config)?;
     }
     config.check_analysis(Searcher::open(home)?.catalog().analysis()?)?;
     let reranker = arguments.reranker(home, config, options.background.is_some() || options.admin)?;
-    match &reranker {
+    log_ranking(reranker.as_ref());
+    serve(home, reranker, &options)?;
+    Ok(ExitStatus::Success)
+}
+
+fn log_ranking(reranker: Option<&Reranker>) {
+    match reranker {
         Some(reranker) if reranker.encoders().len() > 0 => {
             tracing::info!("searches rank by words, and re-rank with {}", encoder_names(reranker));
         }
         Some(_) => tracing::info!("searches rank by words, by several models"),
         None => tracing::info!("searches rank by words, by one model"),
     }
-    serve(home, reranker, &options)?;
-    Ok(ExitStatus::Success)
 }
 
 /// Serves the home to an agent over standard input and output, with the settings of the home.
@@ -155,6 +173,43 @@ fn addresses(bind: &str) -> anyhow::Result<Vec<SocketAddr>> {
 }
 
 impl Arguments {
+    /// Serves the snapshots of a location.
+    ///
+    /// # Errors
+    /// If the server shall change the collection, too, or there is no snapshot.
+    fn run_replica(
+        &self,
+        location: &SnapshotLocation,
+        config: &Config,
+        options: &ServeOptions,
+    ) -> anyhow::Result<ExitStatus> {
+        anyhow::ensure!(
+            !options.admin && options.background.is_none(),
+            "a server of snapshots only reads: remove --snapshot, or --admin and --harvest with their settings; \
+             change the collection where it is, and run `lodeseek publish` there"
+        );
+        let folder = self.cache.as_deref().or(config.settings.server.snapshot_cache.as_deref());
+        let cache = replica::open_cache(location, folder)?;
+        let (arguments, settings) = (self.clone(), config.clone());
+        let prepare =
+            move |home: &Path| arguments.home_options(home, &settings).map_err(|error| super::errors::message(&error));
+        serve_replica(Replica::new(cache, replica::interval(config), prepare), options)?;
+        Ok(ExitStatus::Success)
+    }
+
+    /// Opens the ranking of a snapshot, and returns the options of its worker processes.
+    fn home_options(&self, home: &Path, config: &Config) -> anyhow::Result<HomeOptions> {
+        config.check_analysis(Searcher::open(home)?.catalog().analysis()?)?;
+        let reranker = self.reranker(home, config, false)?;
+        log_ranking(reranker.as_ref());
+        let workers = if self.has_workers(config) { Some(self.workers(home, config)?) } else { None };
+        Ok(HomeOptions { reranker, workers })
+    }
+
+    fn has_workers(&self, config: &Config) -> bool {
+        !self.no_workers && config.settings.server.workers.unwrap_or(true)
+    }
+
     /// Returns the options of a server that listens on some addresses, without TLS.
     fn options(&self, home: &Path, config: &Config, bind: Vec<SocketAddr>) -> anyhow::Result<ServeOptions> {
         let settings = &config.settings;
@@ -164,14 +219,13 @@ impl Arguments {
         let token = token.map(Path::to_path_buf);
         let networks = self.egress.private_networks(config);
         let schedule = self.schedule.schedule(config, networks);
-        let has_workers = !self.no_workers && settings.server.workers.unwrap_or(true);
         Ok(ServeOptions {
             bind,
             public_url: self.public_url.clone().or_else(|| settings.public_url.clone()),
             tls: None,
             connections: self.connection_limits(config),
             sparql: self.sparql_limits(config),
-            workers: if has_workers { Some(self.workers(home, config)?) } else { None },
+            workers: if self.has_workers(config) { Some(self.workers(home, config)?) } else { None },
             proxies: self.proxies(config),
             editor,
             endpoints: self.egress.client(config),
@@ -182,6 +236,7 @@ impl Arguments {
             admin: self.admin || settings.server.admin.unwrap_or(false),
             background: schedule.map(HarvestSchedule::into_background),
             snippets: self.snippet_limits(config),
+            storage: replica::storage_options(),
         })
     }
 

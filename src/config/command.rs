@@ -105,7 +105,9 @@ fn check(home: &Path) -> anyhow::Result<()> {
         let (Some(Value::String(value)), Some(source)) = (config.value(key.path), config.source(key.path)) else {
             continue;
         };
-        if key.kind == Kind::Path || super::is_path(value) {
+        // The server creates its cache.
+        let is_created = key.path == "server.snapshot-cache";
+        if !is_created && (key.kind == Kind::Path || super::is_path(value)) {
             ensure!(Path::new(value).exists(), "{source}: `{}`: there is no file or folder {value}", key.path);
         }
     }

@@ -61,7 +61,7 @@ impl fmt::Display for Source {
 }
 
 /// Settings of file and variables, with the place of each.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Config {
     pub(crate) settings: Settings,
     sources: BTreeMap<&'static str, Source>,

@@ -8,10 +8,11 @@ use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::IriPrefix;
 use lodeseek_rerank::encoder::Device;
 use lodeseek_server::{Color, FooterLink, PublicUrl};
+use lodeseek_snapshot::SnapshotLocation;
 use serde::{Deserialize, Deserializer, de};
 use std::fmt::Display;
 use std::net::IpAddr;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -95,6 +96,10 @@ pub(crate) struct ServerSettings {
     pub(crate) editor: Option<PathBuf>,
     pub(crate) snippet_deadline: Option<u64>,
     pub(crate) graph_cache: Option<usize>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) snapshot: Option<SnapshotLocation>,
+    pub(crate) snapshot_cache: Option<PathBuf>,
+    pub(crate) snapshot_interval: Option<NonZeroU64>,
 }
 
 /// Limits of SPARQL queries.

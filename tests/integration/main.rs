@@ -52,6 +52,8 @@ mod similar;
 mod reproduce;
 #[cfg(all(unix, feature = "rocksdb"))]
 mod serving;
+#[cfg(all(unix, feature = "rocksdb"))]
+mod snapshots;
 mod stream;
 mod survey;
 mod testdata;

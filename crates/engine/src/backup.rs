@@ -28,23 +28,14 @@ use std::time::SystemTime;
 const MANIFEST: &str = "manifest";
 const OBJECTS: &str = "objects";
 const LOCK: &str = "lock";
-const FORMAT: u32 = 1;
 /// Folder of the home with the links of a backup in progress.
 const CHECKPOINT: &str = "backup.new";
 /// Marks a home whose restoration is not complete.
 const RESTORING: &str = "restoring";
 /// Files and folders of a home that are copied as they are. Their writers replace files by renaming.
-const PLAIN: [&str; 9] = [
-    "lodeseek.toml",
-    "loads.json",
-    "duplicates.json",
-    "quality",
-    "harvest",
-    "remote",
-    "tokens.json",
-    "audit.jsonl",
-    "works/works.jsonl",
-];
+const PLAIN: [&str; 6] = ["ranking.json", "loads.json", "duplicates.json", "quality", "remote", "works/works.jsonl"];
+/// Further ones, which only the machine that changes the home needs: its settings, its harvests, its secrets.
+const PRIVATE: [&str; 4] = ["lodeseek.toml", "harvest", "tokens.json", "audit.jsonl"];
 /// File with the number of the last commit.
 const COMMIT_RECORD: &str = "commit.json";
 /// File whose presence makes a folder a home. It is restored last.
@@ -52,27 +43,68 @@ const SETTINGS: &str = "lodeseek.toml";
 /// Attempts to copy a state that changes meanwhile.
 const ATTEMPTS: usize = 5;
 
-/// The list of files of a backup.
+/// The files of a home at one moment, with their checksums.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Manifest {
-    format: u32,
+pub struct HomeManifest {
+    /// Version of the format of this list: [`FORMAT`](Self::FORMAT).
+    pub format: u32,
     /// Version of the program.
-    version: String,
-    /// Time of the backup (`xsd:dateTime`).
+    pub version: String,
+    /// Time of the copy (`xsd:dateTime`), if recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    created: Option<String>,
-    base: String,
-    datasets: usize,
-    files: BTreeMap<String, SavedFile>,
+    pub created: Option<String>,
+    /// Base of all IRIs.
+    pub base: String,
+    /// Number of datasets.
+    pub datasets: usize,
+    /// Files by path, relative to the home, with `/` between folders.
+    pub files: BTreeMap<String, SavedFile>,
 }
 
-/// A file of a backup.
+impl HomeManifest {
+    /// Format that this version reads and writes.
+    pub const FORMAT: u32 = 1;
+
+    /// Returns the size of all files in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.files.values().map(|file| file.bytes).sum()
+    }
+}
+
+/// A file of a copied home.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct SavedFile {
-    bytes: u64,
+pub struct SavedFile {
+    /// Size in bytes.
+    pub bytes: u64,
     /// Time of modification of the copied file, in nanoseconds since 1970.
-    modified: u64,
-    sha256: String,
+    pub modified: u64,
+    /// SHA-256 of the content in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Purpose of a copy, which decides the files it contains.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CopyPurpose {
+    /// All that is needed to continue on another machine.
+    Backup,
+    /// The files that a read-only server needs: neither settings nor state of harvests, tokens or the audit log.
+    Publication,
+}
+
+/// Destination of the contents of a copied home: a folder, or storage elsewhere.
+pub trait ContentSink {
+    /// Error of the destination.
+    type Error: From<EngineError>;
+
+    /// Returns true if the destination has the content of a file of the previous manifest.
+    fn has(&self, file: &SavedFile) -> bool;
+
+    /// Stores the content of an open file unless the destination has it. Returns its size in bytes and its SHA-256.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the content cannot be stored.
+    fn put(&mut self, path: &Path, file: File) -> Result<(u64, String), Self::Error>;
 }
 
 /// Report of a backup.
@@ -161,30 +193,61 @@ pub fn backup(
     let home = store.home();
     let previous = open_target(home, target)?;
     let _lock = lock(target)?;
-    let checkpoint = Checkpoint::new(home)?;
-    let mut saver = Saver { target, previous, report: empty_report(), copied: BTreeSet::new() };
+    let mut sink = FolderSink { target, copied_files: 0, copied_bytes: 0 };
+    let manifest = copy_home(store, CopyPurpose::Backup, previous.as_ref(), &mut sink, now, on_progress)?;
+    let used: BTreeSet<&str> = manifest.files.values().map(|file| file.sha256.as_str()).collect();
+    let unused = unused_objects(target, &used)?;
+    write_checked(&target.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
+    for path in &unused {
+        fs::remove_file(path).map_err(io_error(path))?;
+    }
+    Ok(BackupReport {
+        datasets: manifest.datasets,
+        files: manifest.files.len(),
+        bytes: manifest.bytes(),
+        copied_files: sink.copied_files,
+        copied_bytes: sink.copied_bytes,
+        deleted_objects: unused.len(),
+    })
+}
+
+/// Copies the files of a consistent state of a home to a sink, also while the home is served. Contents that `previous` lists
+/// for unchanged files, and that the sink has, are not read. `now` is recorded as the time of the copy. `on_progress` gets the
+/// number of files done and of all files.
+///
+/// # Errors
+/// [`BackupError::Busy`] if the home changes in each of five attempts; errors of reading, and of the sink.
+pub fn copy_home<S: ContentSink>(
+    store: &Store,
+    purpose: CopyPurpose,
+    previous: Option<&HomeManifest>,
+    sink: &mut S,
+    now: Option<DateTime>,
+    on_progress: &dyn Fn(usize, usize),
+) -> Result<HomeManifest, S::Error> {
+    let checkpoint = Checkpoint::new(store.home())?;
     for _ in 0..ATTEMPTS {
         let generation = store.generation();
         checkpoint.clear()?;
-        saver.report = empty_report();
-        saver.copied.clear();
-        match save(store, &checkpoint, &mut saver, on_progress) {
-            // A file that was deleted meanwhile belongs to a version that was replaced.
-            Err(EngineError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-            Ok(files) if generation == store.generation() => return saver.finish(store, files, now),
-            Ok(_) => {}
+        let mut copier = Copier { previous, sink: &mut *sink, files: BTreeMap::new() };
+        // A file that was deleted meanwhile belongs to a version that was replaced.
+        let is_complete = copier.copy(store, &checkpoint, purpose, on_progress)?;
+        if is_complete && generation == store.generation() {
+            return Ok(HomeManifest {
+                format: HomeManifest::FORMAT,
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                created: now.map(|now| now.to_string()),
+                base: store.iris().base().to_owned(),
+                datasets: store.versions().map_err(EngineError::from)?.len(),
+                files: copier.files,
+            });
         }
     }
-    Err(BackupError::Busy.into())
-}
-
-fn empty_report() -> BackupReport {
-    BackupReport { datasets: 0, files: 0, bytes: 0, copied_files: 0, copied_bytes: 0, deleted_objects: 0 }
+    Err(EngineError::from(BackupError::Busy).into())
 }
 
 /// Checks the folder of a backup and returns the manifest of the earlier backup in it.
-fn open_target(home: &Path, target: &Path) -> Result<Option<Manifest>, EngineError> {
+fn open_target(home: &Path, target: &Path) -> Result<Option<HomeManifest>, EngineError> {
     let refused = |reason| BackupError::Target { path: target.to_owned(), reason };
     create_private_folder(target)?;
     let (home, folder) =
@@ -203,7 +266,7 @@ fn open_target(home: &Path, target: &Path) -> Result<Option<Manifest>, EngineErr
     Ok(read_manifest(target).ok())
 }
 
-fn read_manifest(target: &Path) -> Result<Manifest, EngineError> {
+fn read_manifest(target: &Path) -> Result<HomeManifest, EngineError> {
     let path = target.join(MANIFEST);
     let body = match read_checked(&path) {
         Ok(Some(body)) => body,
@@ -218,7 +281,7 @@ fn read_manifest(target: &Path) -> Result<Manifest, EngineError> {
     struct Format {
         format: u32,
     }
-    if !serde_json::from_slice::<Format>(&body).is_ok_and(|one| one.format == FORMAT) {
+    if !serde_json::from_slice::<Format>(&body).is_ok_and(|one| one.format == HomeManifest::FORMAT) {
         return Err(BackupError::OtherVersion(target.to_owned()).into());
     }
     serde_json::from_slice(&body)
@@ -263,21 +326,14 @@ impl Drop for Checkpoint {
     }
 }
 
-/// Copies a home. Returns the list of its files.
-fn save(
+/// Returns the files of a home except the commit record, with their paths relative to the home.
+fn sources(
     store: &Store,
     checkpoint: &Checkpoint,
-    saver: &mut Saver<'_>,
-    on_progress: &dyn Fn(usize, usize),
-) -> Result<BTreeMap<String, SavedFile>, EngineError> {
+    purpose: CopyPurpose,
+) -> Result<Vec<(String, PathBuf)>, EngineError> {
     let home = store.home();
     let mut sources: Vec<(String, PathBuf)> = Vec::new();
-    let mut files = BTreeMap::new();
-    // The commit record is copied first: the store may have a later commit, but no earlier one.
-    let record = home.join(COMMIT_RECORD);
-    if record.exists() {
-        files.insert(COMMIT_RECORD.to_owned(), saver.save(COMMIT_RECORD, &record)?);
-    }
     // The index follows the store: an index that is behind is brought up to date by `index`.
     let links = checkpoint.0.join("index");
     if let Some(folder) = lodeseek_index::link_commit(&index_folder(home), store.is_writable().then_some(&links))? {
@@ -303,7 +359,8 @@ fn save(
     for path in store.version_files()? {
         sources.push((relative(&path, home, ""), path));
     }
-    for name in PLAIN {
+    let private: &[&str] = if purpose == CopyPurpose::Backup { &PRIVATE } else { &[] };
+    for name in PLAIN.iter().chain(private) {
         for path in files_below(&home.join(name))? {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let is_temporary = name == LOCK || name.ends_with(".new") || name.ends_with(".part");
@@ -319,12 +376,68 @@ fn save(
             sources.extend(paths.into_iter().map(|path| (relative(&path, home, ""), path)));
         }
     }
-    let total = sources.len();
-    for (done, (name, path)) in sources.into_iter().enumerate() {
-        on_progress(done, total);
-        files.insert(name.clone(), saver.save(&name, &path)?);
+    Ok(sources)
+}
+
+/// Returns true if a file was missing.
+fn is_missing(error: &EngineError) -> bool {
+    matches!(error, EngineError::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound)
+}
+
+/// Copies the files of a home to a sink.
+struct Copier<'c, S> {
+    previous: Option<&'c HomeManifest>,
+    sink: &'c mut S,
+    files: BTreeMap<String, SavedFile>,
+}
+
+impl<S: ContentSink> Copier<'_, S> {
+    /// Copies a home. Returns false if a file was deleted meanwhile.
+    fn copy(
+        &mut self,
+        store: &Store,
+        checkpoint: &Checkpoint,
+        purpose: CopyPurpose,
+        on_progress: &dyn Fn(usize, usize),
+    ) -> Result<bool, S::Error> {
+        // The commit record is copied first: the store may have a later commit, but no earlier one.
+        let record = store.home().join(COMMIT_RECORD);
+        if record.exists() && !self.save(COMMIT_RECORD.to_owned(), &record)? {
+            return Ok(false);
+        }
+        let sources = match sources(store, checkpoint, purpose) {
+            Err(error) if is_missing(&error) => return Ok(false),
+            sources => sources?,
+        };
+        let total = sources.len();
+        for (done, (name, path)) in sources.into_iter().enumerate() {
+            on_progress(done, total);
+            if !self.save(name, &path)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
-    Ok(files)
+
+    /// Copies a file, unless the sink has it already. Returns false if the file is missing.
+    fn save(&mut self, name: String, path: &Path) -> Result<bool, S::Error> {
+        let file = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            file => file.map_err(io_error(path))?,
+        };
+        let metadata = file.metadata().map_err(io_error(path))?;
+        let modified = nanoseconds(metadata.modified().map_err(io_error(path))?);
+        let before = self.previous.and_then(|manifest| manifest.files.get(&name));
+        let saved = match before.filter(|file| file.bytes == metadata.len() && file.modified == modified) {
+            Some(file) if self.sink.has(file) => file.clone(),
+            _ => {
+                let (bytes, sha256) = self.sink.put(path, file)?;
+                SavedFile { bytes, modified, sha256 }
+            }
+        };
+        self.files.insert(name, saved);
+        Ok(true)
+    }
 }
 
 /// Returns the name of a file relative to a folder, below another name.
@@ -355,50 +468,27 @@ fn files_below(path: &Path) -> Result<Vec<PathBuf>, EngineError> {
     Ok(found)
 }
 
-/// Copies files to the objects of a backup.
-struct Saver<'s> {
+/// The objects of a backup in a folder.
+struct FolderSink<'s> {
     target: &'s Path,
-    previous: Option<Manifest>,
-    report: BackupReport,
-    /// Objects written by this run.
-    copied: BTreeSet<String>,
+    copied_files: usize,
+    copied_bytes: u64,
 }
 
-impl Saver<'_> {
-    fn object(&self, sha256: &str) -> PathBuf {
-        object(self.target, sha256)
+impl ContentSink for FolderSink<'_> {
+    type Error = EngineError;
+
+    fn has(&self, file: &SavedFile) -> bool {
+        object(self.target, &file.sha256).metadata().is_ok_and(|metadata| metadata.len() == file.bytes)
     }
 
-    /// Copies a file, unless a backup has it already.
-    fn save(&mut self, name: &str, path: &Path) -> Result<SavedFile, EngineError> {
-        let metadata = path.metadata().map_err(io_error(path))?;
-        let modified = nanoseconds(metadata.modified().map_err(io_error(path))?);
-        let before = self.previous.as_ref().and_then(|manifest| manifest.files.get(name));
-        let saved = match before.filter(|file| file.bytes == metadata.len() && file.modified == modified) {
-            Some(file) if self.has_object(file) => file.clone(),
-            _ => {
-                let (bytes, sha256) = self.copy(path)?;
-                SavedFile { bytes, modified, sha256 }
-            }
-        };
-        self.report.files += 1;
-        self.report.bytes += saved.bytes;
-        Ok(saved)
-    }
-
-    fn has_object(&self, file: &SavedFile) -> bool {
-        self.object(&file.sha256).metadata().is_ok_and(|metadata| metadata.len() == file.bytes)
-    }
-
-    /// Copies a file to its object and returns its size and hash.
-    fn copy(&mut self, path: &Path) -> Result<(u64, String), EngineError> {
+    fn put(&mut self, _: &Path, mut source: File) -> Result<(u64, String), EngineError> {
         let objects = self.target.join(OBJECTS);
         fs::create_dir_all(&objects).map_err(io_error(&objects))?;
         let temporary = objects.join("new");
-        let mut source = File::open(path).map_err(io_error(path))?;
         let mut file = File::create(&temporary).map_err(io_error(&temporary))?;
         let (bytes, sha256) = copy_and_hash(&mut source, &mut file).map_err(io_error(&temporary))?;
-        let object = self.object(&sha256);
+        let object = object(self.target, &sha256);
         if object.metadata().is_ok_and(|metadata| metadata.len() == bytes) {
             fs::remove_file(&temporary).map_err(io_error(&temporary))?;
             return Ok((bytes, sha256));
@@ -407,36 +497,9 @@ impl Saver<'_> {
         let folder = object.parent().unwrap_or(&objects);
         fs::create_dir_all(folder).map_err(io_error(folder))?;
         fs::rename(&temporary, &object).map_err(io_error(&object))?;
-        self.copied.insert(sha256.clone());
-        self.report.copied_files += 1;
-        self.report.copied_bytes += bytes;
+        self.copied_files += 1;
+        self.copied_bytes += bytes;
         Ok((bytes, sha256))
-    }
-
-    /// Writes the manifest and deletes objects that it does not use.
-    fn finish(
-        mut self,
-        store: &Store,
-        files: BTreeMap<String, SavedFile>,
-        now: Option<DateTime>,
-    ) -> Result<BackupReport, EngineError> {
-        let used: BTreeSet<&str> = files.values().map(|file| file.sha256.as_str()).collect();
-        let unused = unused_objects(self.target, &used)?;
-        let manifest = Manifest {
-            format: FORMAT,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            created: now.map(|now| now.to_string()),
-            base: store.iris().base().to_owned(),
-            datasets: store.versions()?.len(),
-            files,
-        };
-        write_checked(&self.target.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
-        for path in &unused {
-            fs::remove_file(path).map_err(io_error(path))?;
-        }
-        self.report.datasets = manifest.datasets;
-        self.report.deleted_objects = unused.len();
-        Ok(self.report)
     }
 }
 
@@ -455,7 +518,11 @@ fn nanoseconds(time: SystemTime) -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn copy_and_hash(source: &mut impl Read, target: &mut impl Write) -> io::Result<(u64, String)> {
+/// Copies a stream. Returns its size in bytes and its SHA-256 in hexadecimal digits.
+///
+/// # Errors
+/// If the source cannot be read, or the target cannot be written.
+pub fn copy_and_hash(source: &mut impl Read, target: &mut impl Write) -> io::Result<(u64, String)> {
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 17];
     let mut bytes = 0;

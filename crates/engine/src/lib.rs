@@ -35,7 +35,10 @@ mod tuning;
 mod update;
 mod works;
 
-pub use backup::{BackupError, BackupReport, RestoreReport, backup, restore};
+pub use backup::{
+    BackupError, BackupReport, ContentSink, CopyPurpose, HomeManifest, RestoreReport, SavedFile, backup, copy_and_hash,
+    copy_home, restore,
+};
 pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};
 pub use collection::{

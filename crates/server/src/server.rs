@@ -15,8 +15,10 @@ use crate::sparql::Editor;
 use crate::state::{AppState, SnippetLimits};
 use crate::tls::Tls;
 use crate::workers::{WorkerOptions, Workers};
+use axum::Router;
 use lodeseek_engine::{EngineError, Reranker, Searcher};
 use lodeseek_net::sparql_client::SparqlClient;
+use lodeseek_snapshot::{SnapshotError, StorageOptions};
 use lodeseek_sparql::SparqlLimits;
 use lodeseek_store::{Access, Store};
 use lodeseek_worker::WorkerError;
@@ -26,6 +28,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::net::TcpListener;
 
 /// Time that connections have to end after the stop signal. Then they are closed.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
@@ -68,6 +71,8 @@ pub struct ServeOptions {
     pub reload: Option<Reload>,
     /// If true, clients with a token and local users change the collection. The home is then opened for writing.
     pub admin: bool,
+    /// Access to storage, for the publication of snapshots.
+    pub storage: StorageOptions,
 }
 
 /// Function that reads settings again while the server runs.
@@ -108,6 +113,17 @@ pub enum ServeError {
     /// The metrics cannot be registered.
     #[error("cannot register the metrics: {0}")]
     Metrics(#[from] prometheus::Error),
+    /// A snapshot cannot be fetched.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// A snapshot cannot be served with these settings.
+    #[error("cannot serve snapshot {number}: {reason}")]
+    Replica {
+        /// Number of the snapshot.
+        number: u64,
+        /// The reason.
+        reason: String,
+    },
     /// An input or output error of the server.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -139,7 +155,10 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
             serve_local_socket(home, &state);
         }
         reload_on_hangup(&state, options.reload.clone(), options.tls.clone());
-        listen(state, options, stop).await
+        let (listener, address) = bind(options).await?;
+        let router = crate::app(located(state, address, options));
+        accept_requests(listener, router, options, stop).await;
+        Ok(())
     });
     drop(runtime); // ends the local socket, so that no change is requested any more
     if let Some(worker) = worker {
@@ -161,7 +180,7 @@ pub fn serve_mcp(home: &Path, reranker: Option<Reranker>, options: &ServeOptions
 }
 
 /// Opens a home with the options of a server.
-fn open(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Result<AppState, ServeError> {
+pub(crate) fn open(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Result<AppState, ServeError> {
     let is_changed = options.background.is_some() || options.admin;
     let access = if is_changed { Access::Write } else { Access::Read };
     let store = Store::open(home, access, None).map_err(EngineError::from)?;
@@ -179,6 +198,7 @@ fn open(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Resu
         .with_endpoints(Arc::clone(&options.endpoints))
         .with_portal(options.portal.clone())
         .with_branding(options.branding.clone())
+        .with_storage(options.storage.clone())
         .with_operators(options.operators.clone())?;
     match &options.workers {
         Some(workers) => {
@@ -195,7 +215,7 @@ fn open(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Resu
 
 /// Reads settings again at each SIGHUP, which would otherwise end the process. Tokens of the administration need no signal.
 #[cfg(unix)]
-fn reload_on_hangup(state: &AppState, reload: Option<Reload>, tls: Option<Tls>) {
+pub(crate) fn reload_on_hangup(state: &AppState, reload: Option<Reload>, tls: Option<Tls>) {
     use tokio::signal::unix::{SignalKind, signal};
     let mut hangup = match signal(SignalKind::hangup()) {
         Ok(hangup) => hangup,
@@ -204,7 +224,7 @@ fn reload_on_hangup(state: &AppState, reload: Option<Reload>, tls: Option<Tls>) 
             return;
         }
     };
-    let state = state.clone();
+    let admin = state.admin.clone();
     tokio::spawn(async move {
         while hangup.recv().await.is_some() {
             match tls.as_ref().map(Tls::reload) {
@@ -214,7 +234,7 @@ fn reload_on_hangup(state: &AppState, reload: Option<Reload>, tls: Option<Tls>) 
                 }
                 None => {}
             }
-            let Some((Reload(read), admin)) = reload.as_ref().zip(state.admin.as_ref()) else { continue };
+            let Some((Reload(read), admin)) = reload.as_ref().zip(admin.as_ref()) else { continue };
             match read() {
                 Ok(operators) => {
                     admin.set_access(operators);
@@ -227,7 +247,7 @@ fn reload_on_hangup(state: &AppState, reload: Option<Reload>, tls: Option<Tls>) 
 }
 
 #[cfg(not(unix))]
-fn reload_on_hangup(_: &AppState, _: Option<Reload>, _: Option<Tls>) {}
+pub(crate) fn reload_on_hangup(_: &AppState, _: Option<Reload>, _: Option<Tls>) {}
 
 /// Serves the administration to local users. Without the socket, clients with a token can still use it.
 #[cfg(unix)]
@@ -250,27 +270,40 @@ fn serve_local_socket(home: &Path, state: &AppState) {
 #[cfg(not(unix))]
 fn serve_local_socket(_: &Path, _: &AppState) {}
 
-/// Serves requests until the stop signal, then waits at most [`GRACE_PERIOD`] for open connections.
-async fn listen(state: AppState, options: &ServeOptions, stop_background: StopSignal) -> Result<(), ServeError> {
+/// Listens on the first possible address.
+pub(crate) async fn bind(options: &ServeOptions) -> Result<(TcpListener, SocketAddr), ServeError> {
     let bind = options.bind.as_slice();
-    let listener = tokio::net::TcpListener::bind(bind).await;
-    let listener = listener.map_err(|cause| {
+    let listener = TcpListener::bind(bind).await.map_err(|cause| {
         let address = bind.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         ServeError::Bind { address, cause }
     })?;
     let address = listener.local_addr()?;
+    Ok((listener, address))
+}
+
+/// Returns the state of a server that listens on an address.
+pub(crate) fn located(state: AppState, address: SocketAddr, options: &ServeOptions) -> AppState {
     let (state, scheme) = match &options.tls {
         Some(_) => (state.at_with_tls(address), "https"),
         None => (state.at(address), "http"),
     };
     tracing::info!("listening on {scheme}://{address} (public URL: {})", state.link_base);
+    state
+}
+
+/// Serves requests until the stop signal, then waits at most [`GRACE_PERIOD`] for open connections.
+pub(crate) async fn accept_requests(
+    listener: TcpListener,
+    router: Router,
+    options: &ServeOptions,
+    stop_background: StopSignal,
+) {
     let (signal_sent, signal_received) = tokio::sync::oneshot::channel::<()>();
     let stop = async move {
         stop_signal().await;
         stop_background.request();
         let _ = signal_sent.send(()); // the receiver lives as long as the server runs
     };
-    let router = crate::app(state);
     let serving =
         serve_connections(listener, router, &options.proxies, &options.connections, options.tls.as_ref(), stop);
     let grace_period = async {
@@ -284,11 +317,10 @@ async fn listen(state: AppState, options: &ServeOptions, stop_background: StopSi
         }
     }
     tracing::info!("stopped");
-    Ok(())
 }
 
 /// Fills caches that the first requests would otherwise wait for. Until then, statistics are computed by evaluation.
-fn fill_caches(state: &AppState) {
+pub(crate) fn fill_caches(state: &AppState) {
     match state.sparql.engine.prepare_statistics() {
         Ok(()) => tracing::debug!("statistics of all graphs are cached"),
         Err(error) => tracing::warn!(%error, "some statistics are not cached; queries for them are evaluated"),

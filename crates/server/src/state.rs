@@ -15,6 +15,7 @@ use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use lodeseek_engine::{SearchRequest, Searcher, SnippetKind};
 use lodeseek_net::sparql_client::SparqlClient;
+use lodeseek_snapshot::{SnapshotHome, StorageOptions};
 use lodeseek_sparql::{QueryEngine, SparqlLimits};
 use lodeseek_store::{Store, StoreError};
 use std::convert::Infallible;
@@ -105,6 +106,10 @@ pub struct AppState {
     pub(crate) management: Option<Arc<Management>>,
     /// Held while the collection is changed.
     pub(crate) changes: Arc<Mutex<()>>,
+    /// Access to storage, for the publication of snapshots.
+    pub(crate) storage: Arc<StorageOptions>,
+    /// The served snapshot, whose folder lasts as long as it is used; `None` for a home.
+    pub(crate) snapshot: Option<Arc<SnapshotHome>>,
 }
 
 impl FromRef<AppState> for SparqlState {
@@ -140,6 +145,8 @@ impl AppState {
             admin: None,
             management: None,
             changes: Arc::default(),
+            storage: Arc::default(),
+            snapshot: None,
         }
     }
 
@@ -252,6 +259,31 @@ impl AppState {
     pub fn with_operators(self, operators: Operators) -> Result<Self, ServeError> {
         let admin = AdminState::new(operators, Arc::default())?;
         Ok(Self { admin: Some(Arc::new(admin)), ..self })
+    }
+
+    /// Sets the access to storage, for the publication of snapshots.
+    #[must_use]
+    pub fn with_storage(self, storage: StorageOptions) -> Self {
+        Self { storage: Arc::new(storage), ..self }
+    }
+
+    /// Sets the snapshot that is served.
+    pub(crate) fn with_snapshot(self, snapshot: Arc<SnapshotHome>) -> Self {
+        Self { snapshot: Some(snapshot), ..self }
+    }
+
+    /// Takes over the address, the permits, the counters and the access rule of the state that this one replaces.
+    pub(crate) fn replacing(self, other: &Self) -> Self {
+        let next = Self {
+            permits: Arc::clone(&other.permits),
+            uploads: Arc::clone(&other.uploads),
+            downloads: Arc::clone(&other.downloads),
+            listening: other.listening,
+            addresses: other.addresses.clone(),
+            admin: other.admin.as_ref().map(|admin| Arc::new(admin.for_other_home())),
+            ..self
+        };
+        next.with_links()
     }
 
     /// Waits for a permit to read whole graphs or to run a model. Status 503 if there is none in time.

@@ -3,6 +3,7 @@
 use super::Tasks;
 use crate::AppState;
 use lodeseek_engine::Searcher;
+use lodeseek_snapshot::StorageOptions;
 use lodeseek_sparql::QueryEngine;
 use lodeseek_store::Store;
 use std::fmt;
@@ -39,6 +40,8 @@ pub struct Live {
     pub queries: Arc<QueryEngine>,
     /// Search over the index.
     pub searcher: Arc<Searcher>,
+    /// Access to storage, for the publication of snapshots.
+    pub(crate) storage: Arc<StorageOptions>,
     stop: StopSignal,
     tasks: Arc<Tasks>,
     changes: Arc<Mutex<()>>,
@@ -51,6 +54,7 @@ impl Live {
             store: Arc::clone(&state.store),
             queries: Arc::clone(&state.sparql.engine),
             searcher: Arc::clone(&state.searcher),
+            storage: Arc::clone(&state.storage),
             stop,
             tasks,
             changes: Arc::clone(&state.changes),
@@ -84,7 +88,8 @@ impl StopSignal {
         self.0.1.notify_all();
     }
 
-    fn sleep(&self, time: Duration) -> bool {
+    /// Sleeps for a time, or until the server stops. Returns true if the server still runs.
+    pub(crate) fn sleep(&self, time: Duration) -> bool {
         let (is_stopped, condition) = &*self.0;
         let until = Instant::now() + time;
         let mut stopped = is_stopped.lock().unwrap_or_else(PoisonError::into_inner);

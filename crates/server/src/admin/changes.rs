@@ -8,17 +8,19 @@ use super::jobs::{Jobs, Next, Progress};
 use lodeseek_catalog::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata};
 use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, Updater, backup};
 use lodeseek_rdf::TripleGraph;
+use lodeseek_snapshot::{RemoteSnapshots, Retention, SnapshotError, SnapshotLocation, publish};
 use lodeseek_store::{
     DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, Stamp, Store, StoreError,
 };
 use oxsdatatypes::DateTime;
 use serde_json::{Value, json};
 use std::fs;
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Quiet time after which derived data of the whole collection is updated: duplicates, vectors, statistics.
 const QUIET: Duration = Duration::from_secs(2);
@@ -43,6 +45,8 @@ pub(crate) enum Change {
     Index { rebuild: bool },
     /// Writes a backup of the home to a folder. It changes nothing, but no change may run meanwhile.
     Backup(PathBuf),
+    /// Publishes a snapshot of the home. It changes nothing, but no change may run meanwhile.
+    Publish { location: SnapshotLocation, keep: Option<NonZeroUsize> },
 }
 
 impl Change {
@@ -53,6 +57,7 @@ impl Change {
             Self::Remove(_) => "remove",
             Self::Index { .. } => "index",
             Self::Backup(_) => "backup",
+            Self::Publish { .. } => "publish",
         }
     }
 
@@ -61,7 +66,7 @@ impl Change {
         match self {
             Self::Put(upload) => vec![upload.id.to_string()],
             Self::Remove(ids) => ids.iter().map(ToString::to_string).collect(),
-            Self::Load { .. } | Self::Index { .. } | Self::Backup(_) => Vec::new(),
+            Self::Load { .. } | Self::Index { .. } | Self::Backup(_) | Self::Publish { .. } => Vec::new(),
         }
     }
 }
@@ -155,6 +160,13 @@ impl From<StoreError> for Failure {
     }
 }
 
+impl From<SnapshotError> for Failure {
+    fn from(error: SnapshotError) -> Self {
+        tracing::error!(%error, "a publication failed");
+        Self::Error(error.to_string())
+    }
+}
+
 impl From<CatalogError> for Failure {
     fn from(error: CatalogError) -> Self {
         Self::Error(error.to_string())
@@ -201,6 +213,7 @@ fn make(change: Change, live: &Live, control: &Control) -> Result<Value, Failure
         Change::Remove(ids) => remove(&ids, live),
         Change::Index { rebuild } => index(rebuild, live, control),
         Change::Backup(folder) => return save(&folder, live, control),
+        Change::Publish { location, keep } => return publish_snapshot(&location, keep, live, control),
     };
     // Earlier steps of a failed load are visible too.
     live.searcher.refresh()?;
@@ -239,6 +252,19 @@ fn put(upload: DatasetUpload, live: &Live) -> Result<Value, Failure> {
 fn save(folder: &Path, live: &Live, control: &Control) -> Result<Value, Failure> {
     let report = backup(&live.store, folder, Some(DateTime::now()), &|done, total| control.report(done, total))?;
     Ok(json!(report))
+}
+
+/// Publishes a snapshot. The progress counts files.
+fn publish_snapshot(
+    location: &SnapshotLocation,
+    keep: Option<NonZeroUsize>,
+    live: &Live,
+    control: &Control,
+) -> Result<Value, Failure> {
+    let remote = RemoteSnapshots::open(location, &live.storage)?;
+    let retention = keep.map(|keep| Retention { keep, now: SystemTime::now() });
+    let on_progress = |done, total| control.report(done, total);
+    Ok(json!(publish(&live.store, &remote, Some(DateTime::now()), retention, &on_progress)?))
 }
 
 /// Returns the entry of a dataset, or `None` if there is no such dataset.

@@ -23,10 +23,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Dialect};
+use lodeseek_snapshot::SnapshotLocation;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -197,8 +199,14 @@ fn unauthorized() -> Response {
 }
 
 fn management(state: &AppState) -> Result<&Arc<Management>, ApiError> {
-    state.management.as_ref().ok_or_else(|| {
-        ApiError::not_found("the administration is disabled on this server; `lodeseek serve --admin` enables it")
+    state.management.as_ref().ok_or_else(|| match &state.snapshot {
+        Some(_) => ApiError::with_status(
+            StatusCode::FORBIDDEN,
+            "this server only reads a snapshot; change the collection where it is, and run `lodeseek publish` there",
+        ),
+        None => {
+            ApiError::not_found("the administration is disabled on this server; `lodeseek serve --admin` enables it")
+        }
     })
 }
 
@@ -226,6 +234,7 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/api/admin/index", post(index_collection))
         .route("/api/admin/load", post(load_sources))
         .route("/api/admin/backup", post(back_up))
+        .route("/api/admin/publish", post(publish))
         .route("/api/admin/audit", get(audit_log))
         .layer(DefaultBodyLimit::max(MAX_UPLOAD_BYTES))
         .layer(map_response(without_caching))
@@ -501,6 +510,34 @@ async fn back_up(
         let message = "backups are made over the local socket only; run `lodeseek backup` on the server's machine";
         require_local_paths(&caller, std::slice::from_ref(&folder), message)?;
         submit(&state, Change::Backup(folder), &caller, wait_time(&headers)).await
+    })
+    .await
+}
+
+/// Target of a publication.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PublicationTarget {
+    location: String,
+    /// Number of snapshots that are kept; all without it.
+    keep: Option<NonZeroUsize>,
+}
+
+/// `POST /api/admin/publish`: publishes a snapshot. Only for the local socket: others must not choose where its data goes.
+async fn publish(
+    State(state): State<AppState>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Result<Json<PublicationTarget>, JsonRejection>,
+) -> Response {
+    respond(async {
+        let Json(target) = body.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let message =
+            "snapshots are published over the local socket only; run `lodeseek publish` on the server's machine";
+        require_local_paths(&caller, &[], message)?;
+        let location = target.location.parse::<SnapshotLocation>();
+        let location = location.map_err(|error| ApiError::bad_request(error.to_string()))?;
+        submit(&state, Change::Publish { location, keep: target.keep }, &caller, wait_time(&headers)).await
     })
     .await
 }

@@ -27,6 +27,7 @@ pub(crate) struct Metrics {
     datasets: IntGauge,
     indexed: IntGauge,
     memory: IntGauge,
+    snapshot: IntGauge,
     began: Instant,
     pub(crate) since: SystemTime,
     /// (second since the start, requests in it), in ascending order.
@@ -68,6 +69,7 @@ impl Metrics {
             datasets: gauge("datasets", "Datasets that are found.")?,
             indexed: gauge("index_timestamp_seconds", "When the index last changed, since 1970.")?,
             memory: gauge("resident_memory_bytes", "Memory of the process.")?,
+            snapshot: gauge("snapshot", "Number of the served snapshot; 0 if a home is served.")?,
             registry,
             began: Instant::now(),
             since,
@@ -110,6 +112,11 @@ impl Metrics {
         let indexed = indexed.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
         self.indexed.set(indexed.map_or(0, |time| whole(time.as_secs())));
         self.memory.set(memory.map_or(0, whole));
+    }
+
+    /// Sets the number of the served snapshot.
+    pub(crate) fn set_snapshot(&self, number: u64) {
+        self.snapshot.set(i64::try_from(number).unwrap_or(i64::MAX));
     }
 
     pub(crate) fn in_flight(&self) -> i64 {

@@ -149,7 +149,7 @@ async fn authorize(State(state): State<AppState>, request: Request, next: Next) 
 
 /// Access rule, metrics and background tasks.
 pub(crate) struct AdminState {
-    access: RwLock<Operators>,
+    access: Arc<RwLock<Operators>>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) tasks: Arc<Tasks>,
     /// Cached number of datasets with statements that could not be parsed, by catalogue generation.
@@ -159,11 +159,21 @@ pub(crate) struct AdminState {
 impl AdminState {
     pub(crate) fn new(access: Operators, tasks: Arc<Tasks>) -> ::prometheus::Result<Self> {
         Ok(Self {
-            access: RwLock::new(access),
+            access: Arc::new(RwLock::new(access)),
             metrics: Arc::new(Metrics::new()?),
             tasks,
             with_skipped: GenerationCache::default(),
         })
+    }
+
+    /// Returns the same counters, tasks and access rule for another home.
+    pub(crate) fn for_other_home(&self) -> Self {
+        Self {
+            access: Arc::clone(&self.access),
+            metrics: Arc::clone(&self.metrics),
+            tasks: Arc::clone(&self.tasks),
+            with_skipped: GenerationCache::default(),
+        }
     }
 }
 
@@ -286,7 +296,9 @@ fn measured(state: &AppState) -> Result<(u64, Option<SystemTime>, Option<u64>), 
     let meta = std::fs::metadata(index_folder(state.store.home()).join("meta.json"));
     let indexed = meta.and_then(|meta| meta.modified()).ok();
     let memory = resident_memory();
-    counting(state)?.metrics.set(datasets, indexed, memory);
+    let metrics = &counting(state)?.metrics;
+    metrics.set(datasets, indexed, memory);
+    metrics.set_snapshot(state.snapshot.as_ref().map_or(0, |home| home.number()));
     Ok((datasets, indexed, memory))
 }
 

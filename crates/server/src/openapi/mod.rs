@@ -90,8 +90,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Routes outside the document: files of the pages, and resources that other standards describe.
-    const UNDOCUMENTED: [&str; 22] = [
+    const UNDOCUMENTED: [&str; 23] = [
         "/api/admin/backup",
+        "/api/admin/publish",
         "/mcp",
         "/api/admin/load",
         "/",

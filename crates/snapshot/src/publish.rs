@@ -1,0 +1,198 @@
+//! Publication of a home.
+
+use crate::local::hash_file;
+use crate::remote::PART_BYTES;
+use crate::{RemoteSnapshots, SnapshotError};
+use lodeseek_engine::{ContentSink, CopyPurpose, HomeManifest, SavedFile, copy_home, index_folder};
+use lodeseek_store::Store;
+use oxsdatatypes::DateTime;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+use tokio::sync::Semaphore;
+use tokio::task::{JoinError, JoinSet};
+
+/// Number of concurrent uploads of small files.
+const CONCURRENT_UPLOADS: usize = 16;
+/// Number of small files that a large one counts as: its parts need memory.
+const PERMITS_OF_LARGE: u32 = 4;
+
+/// Report of a publication.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PublishReport {
+    /// Number of the current snapshot.
+    pub snapshot: u64,
+    /// If true, the previous snapshot has the same files, and no other one was created.
+    pub unchanged: bool,
+    /// Number of datasets.
+    pub datasets: usize,
+    /// Number of files.
+    pub files: usize,
+    /// Size of all files in bytes.
+    pub bytes: u64,
+    /// Number of uploaded objects; the storage had the others.
+    pub uploaded_files: usize,
+    /// Size of the uploaded objects in bytes.
+    pub uploaded_bytes: u64,
+    /// Number of files whose content the storage had, or that have the content of another file.
+    pub reused_files: usize,
+    /// Number of deleted snapshots.
+    #[serde(default)]
+    pub deleted_snapshots: usize,
+    /// Number of deleted objects.
+    #[serde(default)]
+    pub deleted_objects: usize,
+}
+
+/// Rule for the deletion of old snapshots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Retention {
+    /// Number of snapshots that are kept: the last ones.
+    pub keep: NonZeroUsize,
+    /// The current time. Objects that were written in the day before it are kept: another publication may need them.
+    pub now: SystemTime,
+}
+
+/// Publishes the home of an open store as the next snapshot, also while it is served. Only contents that the storage lacks are
+/// uploaded. `now` is recorded as its time. With a retention, old snapshots are deleted after that. `on_progress` gets the number
+/// of files done and of all files.
+///
+/// # Errors
+/// [`SnapshotError::NoIndex`] if the home cannot be searched; [`SnapshotError::Conflict`] if another process published
+/// meanwhile; errors of the home and of the storage.
+pub fn publish(
+    store: &Store,
+    remote: &RemoteSnapshots,
+    now: Option<DateTime>,
+    retention: Option<Retention>,
+    on_progress: &dyn Fn(usize, usize),
+) -> Result<PublishReport, SnapshotError> {
+    if !index_folder(store.home()).join("meta.json").exists() {
+        return Err(SnapshotError::NoIndex(store.home().to_owned()));
+    }
+    let latest = remote.latest(0)?;
+    let number = latest.as_ref().map_or(0, |(number, _)| *number);
+    let previous = match latest {
+        Some((number, record)) => match remote.manifest(&record.manifest) {
+            Ok(manifest) => Some(manifest),
+            Err(error) => {
+                tracing::warn!(%error, "cannot read the manifest of snapshot {number}; every file is read");
+                None
+            }
+        },
+        None => None,
+    };
+    let mut sink = UploadSink {
+        remote,
+        present: remote.objects()?,
+        uploads: JoinSet::new(),
+        permits: Arc::new(Semaphore::new(CONCURRENT_UPLOADS)),
+        files: 0,
+        bytes: 0,
+    };
+    let manifest = copy_home(store, CopyPurpose::Publication, previous.as_ref(), &mut sink, now, on_progress)?;
+    sink.wait_for_uploads()?;
+    let unchanged = previous.is_some_and(|previous| has_same_content(&previous, &manifest));
+    let snapshot = if unchanged { number } else { number + 1 };
+    if !unchanged {
+        remote.commit(snapshot, &manifest)?;
+    }
+    let (deleted_snapshots, deleted_objects) = match retention {
+        Some(retention) => remote.delete_old(retention)?,
+        None => (0, 0),
+    };
+    Ok(PublishReport {
+        snapshot,
+        unchanged,
+        datasets: manifest.datasets,
+        files: manifest.files.len(),
+        bytes: manifest.bytes(),
+        uploaded_files: sink.files,
+        uploaded_bytes: sink.bytes,
+        reused_files: manifest.files.len().saturating_sub(sink.files),
+        deleted_snapshots,
+        deleted_objects,
+    })
+}
+
+/// Returns true if two homes have the same files with the same contents.
+fn has_same_content(one: &HomeManifest, other: &HomeManifest) -> bool {
+    let names = |manifest: &HomeManifest| {
+        let files = manifest.files.iter();
+        files.map(|(name, file)| (name.clone(), file.sha256.clone())).collect::<Vec<_>>()
+    };
+    one.base == other.base && names(one) == names(other)
+}
+
+/// Uploads contents that the storage lacks, several at once.
+struct UploadSink<'r> {
+    remote: &'r RemoteSnapshots,
+    /// Sizes of the objects that the storage has, or will have.
+    present: BTreeMap<String, u64>,
+    uploads: JoinSet<Result<(), SnapshotError>>,
+    permits: Arc<Semaphore>,
+    files: usize,
+    bytes: u64,
+}
+
+impl UploadSink<'_> {
+    fn has_object(&self, sha256: &str, bytes: u64) -> bool {
+        self.present.get(sha256) == Some(&bytes)
+    }
+
+    /// Waits for all uploads.
+    fn wait_for_uploads(&mut self) -> Result<(), SnapshotError> {
+        self.remote.runtime.block_on(async {
+            while let Some(done) = self.uploads.join_next().await {
+                outcome(done)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn outcome(joined: Result<Result<(), SnapshotError>, JoinError>) -> Result<(), SnapshotError> {
+    match joined {
+        Ok(result) => result,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+impl ContentSink for UploadSink<'_> {
+    type Error = SnapshotError;
+
+    fn has(&self, file: &SavedFile) -> bool {
+        self.has_object(&file.sha256, file.bytes)
+    }
+
+    fn put(&mut self, path: &Path, mut file: File) -> Result<(u64, String), SnapshotError> {
+        let (bytes, sha256) = hash_file(&mut file).map_err(SnapshotError::io(path))?;
+        if self.has_object(&sha256, bytes) {
+            return Ok((bytes, sha256));
+        }
+        while let Some(done) = self.uploads.try_join_next() {
+            outcome(done)?;
+        }
+        file.seek(SeekFrom::Start(0)).map_err(SnapshotError::io(path))?;
+        // The permits bound memory and the number of open files.
+        let permits = Arc::clone(&self.permits);
+        let count = if bytes > PART_BYTES as u64 { PERMITS_OF_LARGE } else { 1 };
+        let permit = self.remote.runtime.block_on(permits.acquire_many_owned(count));
+        let (storage, hash) = (Arc::clone(&self.remote.storage), sha256.clone());
+        let upload = async move {
+            let _permit = permit;
+            storage.upload(file, bytes, &hash).await
+        };
+        self.uploads.spawn_on(upload, self.remote.runtime.handle());
+        self.present.insert(sha256.clone(), bytes);
+        self.files += 1;
+        self.bytes += bytes;
+        Ok((bytes, sha256))
+    }
+}

@@ -1,0 +1,507 @@
+//! The storage of snapshots: records, manifests and objects below one URL.
+
+use crate::local::{hex, is_relative};
+use crate::{Retention, SnapshotError};
+use futures_util::{StreamExt, TryStreamExt};
+use lodeseek_engine::{BackupError, EngineError, HomeManifest};
+use lodeseek_store::SETTINGS;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::local::LocalFileSystem;
+use object_store::path::Path as Key;
+use object_store::{
+    Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig, WriteMultipart,
+};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use url::Url;
+
+const OBJECTS: &str = "objects";
+const SNAPSHOTS: &str = "snapshots";
+/// Age of the objects that can be deleted. A publication in progress needs younger ones.
+const MIN_AGE: Duration = Duration::from_secs(24 * 3600);
+/// Name of the file that is locked while a home is open.
+pub(crate) const HOME_LOCK: &str = "lock";
+/// Format of records.
+const FORMAT: u32 = 1;
+/// Minimum size of a part of a large upload in bytes. Smaller files are uploaded with one request.
+pub(crate) const PART_BYTES: usize = 8 << 20;
+/// Maximum number of parts of an upload. S3 accepts 10,000.
+const MAX_PARTS: u64 = 9_000;
+/// Number of parts of one file that are uploaded concurrently.
+const CONCURRENT_PARTS: usize = 2;
+/// Maximum size of a record in bytes.
+const MAX_RECORD_BYTES: u64 = 1 << 20;
+/// Maximum size of a manifest in bytes: about a million files.
+const MAX_MANIFEST_BYTES: u64 = 256 << 20;
+/// Maximum number of repetitions of a failed request, and their total time.
+const RETRIES: (usize, Duration) = (5, Duration::from_secs(30));
+
+/// URL of a storage of snapshots: `s3://BUCKET/PREFIX` or `file:///FOLDER`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SnapshotLocation(Url);
+
+/// A text is no location of snapshots.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{text:?} is no location of snapshots: {reason}; supported: s3://BUCKET/PREFIX, file:///FOLDER")]
+pub struct InvalidLocation {
+    text: String,
+    reason: String,
+}
+
+impl FromStr for SnapshotLocation {
+    type Err = InvalidLocation;
+
+    fn from_str(text: &str) -> Result<Self, InvalidLocation> {
+        let invalid = |reason: &str| InvalidLocation { text: text.to_owned(), reason: reason.to_owned() };
+        let url = Url::parse(text).map_err(|error| invalid(&error.to_string()))?;
+        let has_extras = url.query().is_some() || url.fragment().is_some() || !url.username().is_empty();
+        match url.scheme() {
+            _ if has_extras => Err(invalid("it has a user, a query or a fragment")),
+            "s3" if url.host_str().is_none_or(str::is_empty) => Err(invalid("it has no bucket")),
+            "file" if url.host_str().is_some_and(|host| !host.is_empty()) => {
+                Err(invalid("it has a host; write three slashes"))
+            }
+            "file" if url.path() == "/" => Err(invalid("it has no folder")),
+            "s3" | "file" => Ok(Self(url)),
+            _ => Err(invalid("unknown scheme")),
+        }
+    }
+}
+
+impl fmt::Display for SnapshotLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_str().trim_end_matches('/'))
+    }
+}
+
+/// Access to storage: the `AWS_*` variables of the environment, such as `AWS_ACCESS_KEY_ID` and `AWS_ENDPOINT_URL`.
+#[derive(Clone, Default)]
+pub struct StorageOptions(Vec<(AmazonS3ConfigKey, String)>);
+
+impl StorageOptions {
+    /// Selects the known ones of some variables. An empty variable is not set.
+    pub fn from_variables(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        let mut options = Vec::new();
+        for (name, value) in variables {
+            if !name.starts_with("AWS_") || value.is_empty() {
+                continue;
+            }
+            if let Ok(key) = name.to_ascii_lowercase().parse() {
+                options.push((key, value));
+            }
+        }
+        Self(options)
+    }
+
+    /// Returns true if the configured endpoint is a plain HTTP address.
+    fn has_http_endpoint(&self) -> bool {
+        self.0.iter().any(|(key, value)| {
+            matches!(key, AmazonS3ConfigKey::Endpoint | AmazonS3ConfigKey::S3Endpoint) && value.starts_with("http://")
+        })
+    }
+}
+
+// The options contain secrets.
+impl fmt::Debug for StorageOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StorageOptions").finish_non_exhaustive()
+    }
+}
+
+/// The record of a snapshot.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SnapshotRecord {
+    format: u32,
+    /// SHA-256 of the manifest.
+    pub manifest: String,
+    /// Time of the publication (`xsd:dateTime`), if recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
+    /// Number of datasets.
+    pub datasets: usize,
+    /// Size of all files in bytes.
+    pub bytes: u64,
+}
+
+/// Objects below a prefix.
+pub(crate) struct Storage {
+    store: Arc<dyn ObjectStore>,
+    prefix: Key,
+    location: String,
+}
+
+/// The snapshots below a location.
+pub struct RemoteSnapshots {
+    /// Requests on other tasks share it. The runtime is not shared: it must not be dropped by one of its own tasks.
+    pub(crate) storage: Arc<Storage>,
+    pub(crate) runtime: Runtime,
+}
+
+impl fmt::Debug for RemoteSnapshots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteSnapshots").field("location", &self.storage.location).finish_non_exhaustive()
+    }
+}
+
+impl RemoteSnapshots {
+    /// Prepares the access to a location. No request is sent.
+    ///
+    /// # Errors
+    /// If the options are not valid.
+    pub fn open(location: &SnapshotLocation, options: &StorageOptions) -> Result<Self, SnapshotError> {
+        let name = location.to_string();
+        let failed = |cause| storage_error(&name, "open the storage", cause);
+        let store: Arc<dyn ObjectStore> = match location.0.scheme() {
+            "file" => Arc::new(LocalFileSystem::new().with_fsync(true)),
+            _ => Arc::new(s3(&location.0, options).map_err(failed)?),
+        };
+        let prefix = Key::from_url_path(location.0.path()).map_err(|cause| failed(cause.into()))?;
+        Self::with_store(store, prefix, name)
+    }
+
+    pub(crate) fn with_store(
+        store: Arc<dyn ObjectStore>,
+        prefix: Key,
+        location: String,
+    ) -> Result<Self, SnapshotError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = runtime.map_err(SnapshotError::io(Path::new(&location)))?;
+        Ok(Self { storage: Arc::new(Storage { store, prefix, location }), runtime })
+    }
+
+    /// Returns the location, for messages.
+    #[must_use]
+    pub fn location(&self) -> &str {
+        &self.storage.location
+    }
+
+    /// Returns the last snapshot with its number, if there is one with a number above `after`.
+    ///
+    /// # Errors
+    /// If the storage cannot be read, or the record is not valid.
+    pub fn latest(&self, after: u64) -> Result<Option<(u64, SnapshotRecord)>, SnapshotError> {
+        let storage = &self.storage;
+        self.runtime.block_on(async {
+            let Some(number) = storage.numbers(after).await?.pop() else { return Ok(None) };
+            let record = storage.record(number).await?;
+            Ok(Some((number, record)))
+        })
+    }
+
+    /// Returns the manifest with this hash.
+    ///
+    /// # Errors
+    /// If it is missing or damaged.
+    pub fn manifest(&self, sha256: &str) -> Result<HomeManifest, SnapshotError> {
+        self.storage.parse_manifest(sha256, &self.manifest_body(sha256)?)
+    }
+
+    /// Returns the bytes of a manifest, which have this hash.
+    pub(crate) fn manifest_body(&self, sha256: &str) -> Result<Vec<u8>, SnapshotError> {
+        self.runtime.block_on(self.storage.manifest_body(sha256))
+    }
+
+    /// Writes the manifest and the record of a snapshot, the latter on the condition that there is none with this number.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Conflict`] if there is another one.
+    pub(crate) fn commit(&self, number: u64, manifest: &HomeManifest) -> Result<(), SnapshotError> {
+        self.runtime.block_on(self.storage.commit(number, manifest))
+    }
+
+    /// Deletes all but the last snapshots, and old objects that these do not use. Returns the number of both.
+    pub(crate) fn delete_old(&self, retention: Retention) -> Result<(usize, usize), SnapshotError> {
+        self.runtime.block_on(self.storage.delete_old(retention))
+    }
+
+    /// Returns the sizes of all objects by SHA-256.
+    pub(crate) fn objects(&self) -> Result<BTreeMap<String, u64>, SnapshotError> {
+        let objects = self.runtime.block_on(self.storage.objects())?;
+        Ok(objects.into_iter().map(|(sha256, object)| (sha256, object.size)).collect())
+    }
+}
+
+impl Storage {
+    async fn record(&self, number: u64) -> Result<SnapshotRecord, SnapshotError> {
+        let key = format!("{SNAPSHOTS}/{}", record_name(number));
+        let body = self.read(&key, MAX_RECORD_BYTES).await?;
+        #[derive(Deserialize)]
+        struct Format {
+            format: u32,
+        }
+        if serde_json::from_slice::<Format>(&body).is_ok_and(|one| one.format != FORMAT) {
+            return Err(SnapshotError::OtherVersion { location: self.location.clone(), key });
+        }
+        let record: SnapshotRecord =
+            serde_json::from_slice(&body).map_err(|error| self.damaged(&key, error.to_string()))?;
+        if !is_sha256(&record.manifest) {
+            return Err(self.damaged(&key, format!("{:?} is no SHA-256", record.manifest)));
+        }
+        Ok(record)
+    }
+
+    /// Reads a small object.
+    async fn read(&self, key: &str, limit: u64) -> Result<Vec<u8>, SnapshotError> {
+        let action = format!("read {key}");
+        let result = match self.store.get(&self.key(key)).await {
+            Err(Error::NotFound { .. }) => return Err(self.damaged(key, "it is missing".to_owned())),
+            result => result.map_err(|cause| self.error(&action, cause))?,
+        };
+        if result.meta.size > limit {
+            return Err(self.damaged(key, format!("it has {} bytes; the limit is {limit}", result.meta.size)));
+        }
+        let bytes = result.bytes().await.map_err(|cause| self.error(&action, cause))?;
+        Ok(bytes.to_vec())
+    }
+
+    async fn manifest_body(&self, sha256: &str) -> Result<Vec<u8>, SnapshotError> {
+        let key = object_name(sha256);
+        let body = self.read(&key, MAX_MANIFEST_BYTES).await?;
+        let found = hex(Sha256::new_with_prefix(&body));
+        if found != sha256 {
+            return Err(self.damaged(&key, format!("its SHA-256 is {found}")));
+        }
+        Ok(body)
+    }
+
+    /// Parses a manifest, and checks its format and its paths.
+    pub(crate) fn parse_manifest(&self, sha256: &str, body: &[u8]) -> Result<HomeManifest, SnapshotError> {
+        let key = object_name(sha256);
+        let manifest: HomeManifest =
+            serde_json::from_slice(body).map_err(|error| self.damaged(&key, error.to_string()))?;
+        if manifest.format != HomeManifest::FORMAT {
+            return Err(SnapshotError::OtherVersion { location: self.location.clone(), key });
+        }
+        for (path, file) in &manifest.files {
+            let is_own = path == SETTINGS || path == HOME_LOCK; // a replica writes these files itself
+            if is_own || !is_relative(path) || !is_sha256(&file.sha256) {
+                return Err(self.damaged(&key, format!("the manifest contains the path {path:?}")));
+            }
+        }
+        Ok(manifest)
+    }
+
+    async fn commit(&self, number: u64, manifest: &HomeManifest) -> Result<(), SnapshotError> {
+        let body = json(manifest)?;
+        let sha256 = hex(Sha256::new_with_prefix(&body));
+        let key = object_name(&sha256);
+        let written = self.store.put(&self.key(&key), PutPayload::from(body)).await;
+        written.map_err(|cause| self.error(&format!("write {key}"), cause))?;
+        let record = SnapshotRecord {
+            format: FORMAT,
+            manifest: sha256,
+            created: manifest.created.clone(),
+            datasets: manifest.datasets,
+            bytes: manifest.bytes(),
+        };
+        let name = format!("{SNAPSHOTS}/{}", record_name(number));
+        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+        match self.store.put_opts(&self.key(&name), PutPayload::from(json(&record)?), options).await {
+            Ok(_) => Ok(()),
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {
+                // A repeated request finds the record that the first one wrote.
+                if self.record(number).await? == record {
+                    return Ok(());
+                }
+                Err(SnapshotError::Conflict { location: self.location.clone(), number })
+            }
+            Err(cause) => Err(self.error(&format!("write {name}"), cause)),
+        }
+    }
+
+    /// Returns the objects by SHA-256.
+    async fn objects(&self) -> Result<BTreeMap<String, ObjectMeta>, SnapshotError> {
+        let listed = self.store.list(Some(&self.key(OBJECTS))).try_collect::<Vec<_>>().await;
+        let listed = listed.map_err(|cause| self.error("list objects/", cause))?;
+        let named = listed.into_iter().filter_map(|object| Some((object.location.filename()?.to_owned(), object)));
+        Ok(named.filter(|(name, _)| is_sha256(name)).collect())
+    }
+
+    /// Returns the numbers of the snapshots above `after`, in ascending order.
+    async fn numbers(&self, after: u64) -> Result<Vec<u64>, SnapshotError> {
+        let folder = self.key(SNAPSHOTS);
+        let offset = folder.clone().join(record_name(after));
+        let listed = self.store.list_with_offset(Some(&folder), &offset).try_collect::<Vec<_>>().await;
+        let listed = listed.map_err(|cause| self.error("list snapshots/", cause))?;
+        let mut numbers: Vec<u64> =
+            listed.iter().filter_map(|object| record_number(object.location.filename()?)).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// Deletes all but the last snapshots, and old objects that these do not use. Returns the number of both.
+    async fn delete_old(&self, retention: Retention) -> Result<(usize, usize), SnapshotError> {
+        let mut old = self.numbers(0).await?;
+        let kept = old.split_off(old.len().saturating_sub(retention.keep.get()));
+        let mut used = BTreeSet::new();
+        for number in kept {
+            let record = self.record(number).await?;
+            let body = self.manifest_body(&record.manifest).await?;
+            let manifest = self.parse_manifest(&record.manifest, &body)?;
+            used.extend(manifest.files.into_values().map(|file| file.sha256));
+            used.insert(record.manifest);
+        }
+        // Records first: an interrupted deletion leaves no snapshot without its objects.
+        for number in &old {
+            self.delete(&self.key(&format!("{SNAPSHOTS}/{}", record_name(*number)))).await?;
+        }
+        let mut deleted = 0;
+        for (sha256, object) in self.objects().await? {
+            let age = retention.now.duration_since(object.last_modified.into()).unwrap_or_default();
+            if !used.contains(&sha256) && age >= MIN_AGE {
+                self.delete(&object.location).await?;
+                deleted += 1;
+            }
+        }
+        Ok((old.len(), deleted))
+    }
+
+    async fn delete(&self, key: &Key) -> Result<(), SnapshotError> {
+        match self.store.delete(key).await {
+            Err(Error::NotFound { .. }) => Ok(()),
+            deleted => deleted.map_err(|cause| self.error(&format!("delete {key}"), cause)),
+        }
+    }
+
+    /// Uploads a file with a known size and hash.
+    ///
+    /// # Errors
+    /// If the file has another hash by now; nothing is written then.
+    pub(crate) async fn upload(&self, mut file: File, bytes: u64, sha256: &str) -> Result<(), SnapshotError> {
+        let key = object_name(sha256);
+        let action = format!("write {key}");
+        let at = self.key(&key);
+        let changed = || SnapshotError::from(EngineError::from(BackupError::Busy));
+        let unreadable = |cause| SnapshotError::Io { path: key.clone().into(), cause };
+        let mut hasher = Sha256::new();
+        if bytes <= PART_BYTES as u64 {
+            let body = read_part(&mut file, PART_BYTES).map_err(unreadable)?;
+            hasher.update(&body);
+            if hex(hasher) != sha256 {
+                return Err(changed());
+            }
+            let written = self.store.put(&at, PutPayload::from(body)).await;
+            return written.map(drop).map_err(|cause| self.error(&action, cause));
+        }
+        let upload = self.store.put_multipart(&at).await.map_err(|cause| self.error(&action, cause))?;
+        let part_bytes = PART_BYTES.max(usize::try_from(bytes / MAX_PARTS).unwrap_or(PART_BYTES));
+        let mut upload = WriteMultipart::new_with_chunk_size(upload, part_bytes);
+        loop {
+            let part = match read_part(&mut file, part_bytes) {
+                Ok(part) => part,
+                Err(cause) => {
+                    upload.abort().await.ok();
+                    return Err(unreadable(cause));
+                }
+            };
+            if part.is_empty() {
+                break;
+            }
+            hasher.update(&part);
+            upload.wait_for_capacity(CONCURRENT_PARTS).await.map_err(|cause| self.error(&action, cause))?;
+            upload.write(&part);
+        }
+        if hex(hasher) != sha256 {
+            upload.abort().await.ok();
+            return Err(changed());
+        }
+        upload.finish().await.map(drop).map_err(|cause| self.error(&action, cause))
+    }
+
+    /// Copies an object to a file, and compares its size and its hash.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Damaged`] if the object is missing or has another content. The file is then of no use.
+    pub(crate) async fn download(&self, sha256: &str, bytes: u64, to: &Path) -> Result<(), SnapshotError> {
+        let key = object_name(sha256);
+        let failed = |cause| match cause {
+            Error::NotFound { .. } => self.damaged(&key, "it is missing".to_owned()),
+            cause => self.error(&format!("read {key}"), cause),
+        };
+        let result = self.store.get(&self.key(&key)).await.map_err(failed)?;
+        let size = result.meta.size;
+        if size != bytes {
+            return Err(self.damaged(&key, format!("it has {size} bytes instead of {bytes}")));
+        }
+        let mut file = File::create(to).map_err(SnapshotError::io(to))?;
+        let mut hasher = Sha256::new();
+        let mut stream = result.into_stream();
+        while let Some(chunk) = stream.next().await {
+            let chunk = chunk.map_err(failed)?;
+            hasher.update(&chunk);
+            file.write_all(&chunk).map_err(SnapshotError::io(to))?;
+        }
+        let found = hex(hasher);
+        if found != sha256 {
+            return Err(self.damaged(&key, format!("its SHA-256 is {found}")));
+        }
+        Ok(())
+    }
+
+    fn key(&self, name: &str) -> Key {
+        name.split('/').fold(self.prefix.clone(), Key::join)
+    }
+
+    fn error(&self, action: &str, cause: Error) -> SnapshotError {
+        storage_error(&self.location, action, cause)
+    }
+
+    pub(crate) fn damaged(&self, key: &str, reason: String) -> SnapshotError {
+        SnapshotError::Damaged { location: self.location.clone(), key: key.to_owned(), reason }
+    }
+}
+
+/// Prepares the access to a bucket.
+fn s3(url: &Url, options: &StorageOptions) -> Result<impl ObjectStore, Error> {
+    // The client library has no provider of its own. An earlier choice of the process stays.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let retry = RetryConfig { max_retries: RETRIES.0, retry_timeout: RETRIES.1, ..RetryConfig::default() };
+    let mut builder = AmazonS3Builder::new().with_allow_http(options.has_http_endpoint()).with_retry(retry);
+    for (key, value) in &options.0 {
+        builder = builder.with_config(*key, value);
+    }
+    builder.with_bucket_name(url.host_str().unwrap_or_default()).build()
+}
+
+fn storage_error(location: &str, action: &str, cause: Error) -> SnapshotError {
+    SnapshotError::Storage { location: location.to_owned(), action: action.to_owned(), cause: Box::new(cause) }
+}
+
+/// Returns the JSON of a manifest or a record.
+fn json(value: &impl Serialize) -> Result<Vec<u8>, SnapshotError> {
+    Ok(serde_json::to_vec_pretty(value).map_err(EngineError::from)?)
+}
+
+/// Returns the name of a record. Ten digits keep the order of the numbers in lists.
+fn record_name(number: u64) -> String {
+    format!("{number:010}.json")
+}
+
+fn record_number(name: &str) -> Option<u64> {
+    name.strip_suffix(".json").filter(|digits| digits.len() == 10)?.parse().ok()
+}
+
+/// Returns the key of an object below the location.
+pub(crate) fn object_name(sha256: &str) -> String {
+    format!("{OBJECTS}/{}/{sha256}", sha256.get(..2).unwrap_or("00"))
+}
+
+pub(crate) fn is_sha256(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Reads at most some bytes of a file; fewer at its end.
+fn read_part(file: &mut File, bytes: usize) -> io::Result<Vec<u8>> {
+    let mut part = Vec::new();
+    file.take(bytes as u64).read_to_end(&mut part)?;
+    Ok(part)
+}

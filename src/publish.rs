@@ -1,0 +1,72 @@
+//! `lodeseek publish`: snapshots of the home on object storage.
+
+use super::ExitStatus;
+use super::backup::write;
+use super::local_server::LocalServer;
+use super::output::OutputArguments;
+use super::replica::storage_options;
+use super::terminal::{bar, counted, grouped};
+use anyhow::Context;
+use lodeseek_snapshot::{PublishReport, RemoteSnapshots, Retention, SnapshotLocation, publish};
+use lodeseek_store::{Access, Store, StoreError, is_home};
+use oxsdatatypes::DateTime;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::time::SystemTime;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Arguments {
+    /// Location of the snapshots: s3://BUCKET/PREFIX or file:///FOLDER. The variables AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+    /// AWS_REGION and AWS_ENDPOINT_URL (another server than Amazon's) configure the access. Only contents that the location
+    /// lacks are uploaded.
+    #[arg(value_name = "URL")]
+    location: SnapshotLocation,
+    /// Delete all but the N latest snapshots, and objects older than a day that only deleted ones use [default: keep all].
+    #[arg(long, value_name = "N")]
+    keep: Option<NonZeroUsize>,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    if !is_home(home) {
+        return Err(StoreError::NoHome { home: home.to_owned() }.into());
+    }
+    let report: PublishReport = match LocalServer::find(home) {
+        Some(server) => {
+            let result = server.publish(&arguments.location, arguments.keep)?;
+            serde_json::from_value(result).context("the running server is of another version; restart it")?
+        }
+        None => publish_here(home, &arguments.location, arguments.keep)?,
+    };
+    let deleted = match report.deleted_snapshots {
+        0 => String::new(),
+        count => format!("; {} deleted, with {} objects", counted(count as u64, "snapshot"), report.deleted_objects),
+    };
+    let text = format!(
+        "snapshot {} {}: {}, {} files, {:.1} MB; {} files, {:.1} MB were uploaded, {} files reused{deleted}",
+        report.snapshot,
+        if report.unchanged { "is up to date" } else { "published" },
+        counted(report.datasets as u64, "dataset"),
+        grouped(report.files as u64),
+        report.bytes as f64 / 1e6,
+        grouped(report.uploaded_files as u64),
+        report.uploaded_bytes as f64 / 1e6,
+        grouped(report.reused_files as u64),
+    );
+    write(arguments.output.format(), &report, &text)
+}
+
+/// Publishes a snapshot in this process.
+fn publish_here(home: &Path, location: &SnapshotLocation, keep: Option<NonZeroUsize>) -> anyhow::Result<PublishReport> {
+    let store = Store::open(home, Access::Read, None)?;
+    let remote = RemoteSnapshots::open(location, &storage_options())?;
+    let bar = bar(1, "publishing {bar:30} {pos} of {len} files · {eta} left");
+    let retention = keep.map(|keep| Retention { keep, now: SystemTime::now() });
+    let report = publish(&store, &remote, Some(DateTime::now()), retention, &|done, total| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    Ok(report?)
+}
