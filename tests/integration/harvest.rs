@@ -542,7 +542,7 @@ fn a_ckan_portal_of_a_thousand_packages() {
     let (folder, mut heap) = (folder(), Heap::default());
     let first = again(&portal, "/", &folder, &mut heap);
     let source = &first.sources[0];
-    assert_eq!((first.new.len(), source.form), (999, Some("ckan")), "{source:?}");
+    assert_eq!((first.new.len(), source.form.as_deref()), (999, Some("ckan")), "{source:?}");
     assert!(!source.whole && source.failed.len() == 1 && source.failed[0].what.contains("id=p0437"), "{source:?}");
     {
         let mut ckan = ckan.lock().expect("unharmed");
@@ -1147,7 +1147,7 @@ fn pages_of_other_forms_and_what_they_point_to() {
         let options = HarvestOptions { downloads: Downloads::Rdf, ..options() };
         let report = harvest(&portal, path, folder().path(), &mut Kept(&home.store), options);
         assert_eq!(
-            (report.new.as_slice(), report.sources[0].form),
+            (report.new.as_slice(), report.sources[0].form.as_deref()),
             ([id(expected)].as_slice(), Some(form)),
             "{report:#?}"
         );

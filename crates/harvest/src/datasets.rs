@@ -21,7 +21,7 @@ pub(super) struct PendingDatasets {
 impl Run<'_, '_> {
     /// Processes the datasets of a page.
     pub(super) fn process(&mut self, source: &mut Source, catalog: Catalog) -> Result<(), HarvestError> {
-        source.report.form = Some(catalog.dialect.name());
+        source.report.form = Some(catalog.dialect.name().to_owned());
         if catalog.unreadable_entries > 0 {
             source.report.whole = false;
         }

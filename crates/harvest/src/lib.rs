@@ -10,11 +10,13 @@ mod fetch;
 mod pages;
 mod quarantine;
 mod report;
+mod request;
 mod robots;
 mod state;
 
 pub use error::HarvestError;
 pub use report::{Failure, HarvestReport, SourceReport};
+pub use request::HarvestRequest;
 pub use state::forget_datasets;
 
 use error::FetchError;
@@ -23,7 +25,7 @@ use datasets::PendingDatasets;
 use fetch::Fetcher;
 use lodeseek_catalog::{Dataset, DatasetId};
 use lodeseek_net::egress::{Cancellation, Egress, EgressFault, EgressPolicy, PrefixError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use state::State;
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -50,7 +52,7 @@ impl Default for Budget {
 }
 
 /// Requests and bytes used so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Number of requests, retries included.
     pub requests: u64,

@@ -16,6 +16,7 @@ use crate::state::{AppState, SnippetLimits};
 use crate::tls::Tls;
 use crate::workers::{WorkerOptions, Workers};
 use lodeseek_engine::{EngineError, Reranker, Searcher};
+use lodeseek_net::egress::IpNet;
 use lodeseek_net::sparql_client::SparqlClient;
 use lodeseek_sparql::SparqlLimits;
 use lodeseek_store::{Access, Store};
@@ -68,6 +69,8 @@ pub struct ServeOptions {
     pub reload: Option<Reload>,
     /// If true, clients with a token and local users change the collection. The home is then opened for writing.
     pub admin: bool,
+    /// Private networks to which harvests and downloads that clients with a token request may connect.
+    pub private_networks: Vec<IpNet>,
 }
 
 /// Function that reads settings again while the server runs.
@@ -177,6 +180,7 @@ fn open(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Resu
         .with_public_url(options.public_url.clone())
         .with_editor(options.editor.clone())
         .with_endpoints(Arc::clone(&options.endpoints))
+        .with_private_networks(&options.private_networks)
         .with_portal(options.portal.clone())
         .with_branding(options.branding.clone())
         .with_operators(options.operators.clone())?;
@@ -235,7 +239,7 @@ fn serve_local_socket(home: &Path, state: &AppState) {
     let socket = match LocalSocket::bind(home) {
         Ok(socket) => socket,
         Err(error) => {
-            tracing::warn!(%error, "cannot create the local socket; `load`, `index` and `remove` cannot reach this server");
+            tracing::warn!(%error, "cannot create the local socket; `load`, `harvest`, `index` and `remove` cannot reach this server");
             return;
         }
     };

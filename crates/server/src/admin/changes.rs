@@ -1,12 +1,17 @@
 //! Changes of the collection: what a job does.
 //!
-//! Each change is all or nothing: it is visible after the commit of the index, and a failure restores the store.
+//! Each change is all or nothing: it is visible after the commit of the index, and a failure restores the store. A load or a
+//! harvest consists of several such steps.
 
 use super::Live;
+use super::downloads::download;
 use super::harvest_schedule::index_pending;
+use super::harvests::harvest;
 use super::jobs::{Jobs, Next, Progress};
 use lodeseek_catalog::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata};
 use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, Updater, backup};
+use lodeseek_harvest::HarvestRequest;
+use lodeseek_net::egress::{Cancellation, IpNet};
 use lodeseek_rdf::TripleGraph;
 use lodeseek_store::{
     DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, Stamp, Store, StoreError,
@@ -35,8 +40,10 @@ const MAX_PROBLEMS: usize = 20;
 pub(crate) enum Change {
     /// Adds or replaces one dataset.
     Put(Box<DatasetUpload>),
-    /// Loads catalogues and dumps of this machine.
-    Load { sources: Vec<PathBuf>, id_prefix: String },
+    /// Loads catalogues and dumps: of this machine, or uploaded into a folder.
+    Load { sources: Vec<PathBuf>, id_prefix: String, spool: Option<Spool> },
+    /// Harvests portals.
+    Harvest(Box<HarvestRequest>),
     /// Removes datasets.
     Remove(Vec<DatasetId>),
     /// Indexes the datasets whose entries are missing or outdated, or all.
@@ -50,6 +57,7 @@ impl Change {
         match self {
             Self::Put(_) => "put",
             Self::Load { .. } => "load",
+            Self::Harvest(_) => "harvest",
             Self::Remove(_) => "remove",
             Self::Index { .. } => "index",
             Self::Backup(_) => "backup",
@@ -61,7 +69,41 @@ impl Change {
         match self {
             Self::Put(upload) => vec![upload.id.to_string()],
             Self::Remove(ids) => ids.iter().map(ToString::to_string).collect(),
-            Self::Load { .. } | Self::Index { .. } | Self::Backup(_) => Vec::new(),
+            Self::Load { .. } | Self::Harvest(_) | Self::Index { .. } | Self::Backup(_) => Vec::new(),
+        }
+    }
+
+    /// Returns the lane in which the change waits.
+    pub(crate) fn lane(&self) -> Lane {
+        match self {
+            Self::Harvest(_) => Lane::Harvests,
+            Self::Put(upload) if !upload.addresses.is_empty() => Lane::Downloads,
+            _ => Lane::Changes,
+        }
+    }
+}
+
+/// Lane of the queue. Jobs of one lane are done one after the other; jobs of several lanes take turns at the collection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lane {
+    /// Changes that need nothing from the network.
+    Changes,
+    /// Datasets whose files are downloaded first.
+    Downloads,
+    /// Harvests.
+    Harvests,
+}
+
+impl Lane {
+    /// All lanes. Each has a thread of its own.
+    pub(crate) const ALL: [Self; 3] = [Self::Changes, Self::Downloads, Self::Harvests];
+
+    /// Returns the name of the thread.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Changes => "changes",
+            Self::Downloads => "downloads",
+            Self::Harvests => "harvests",
         }
     }
 }
@@ -73,6 +115,10 @@ pub(crate) struct DatasetUpload {
     pub(crate) metadata: Option<Dataset>,
     /// Files of the content; without any, the present content is kept.
     pub(crate) dumps: Vec<UploadedFile>,
+    /// Addresses of further files, which the job downloads.
+    pub(crate) addresses: Vec<String>,
+    /// Private networks that these addresses may be in.
+    pub(crate) networks: Arc<[IpNet]>,
     /// Folder of the files.
     pub(crate) spool: Spool,
 }
@@ -83,6 +129,8 @@ pub(crate) struct UploadedFile {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) media_type: Option<String>,
+    /// Address from which it was downloaded.
+    pub(crate) address: Option<String>,
 }
 
 /// Folder of uploaded files. It is deleted with this value.
@@ -97,6 +145,11 @@ impl Spool {
 
     pub(crate) fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// Removes the path of the folder from a message: it is no concern of the sender.
+    fn without_path(&self, message: &str) -> String {
+        message.replace(&format!("{}/", self.0.display()), "")
     }
 }
 
@@ -127,17 +180,26 @@ impl Control {
     }
 
     /// Ends the job here if its cancellation was requested.
-    fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self) -> Result<(), Failure> {
         if self.is_cancelled.load(Ordering::SeqCst) { Err(Failure::Cancelled) } else { Ok(()) }
     }
 
     fn report(&self, done: usize, total: usize) {
-        (self.report)(Progress { done, total });
+        self.report_progress(Progress { done, total, ..Progress::default() });
+    }
+
+    pub(super) fn report_progress(&self, progress: Progress) {
+        (self.report)(progress);
+    }
+
+    /// Returns the cancellation of requests that the job sends.
+    pub(super) fn cancellation(&self) -> Cancellation {
+        Cancellation::from(Arc::clone(&self.is_cancelled))
     }
 }
 
 /// Reason why a change was not made.
-enum Failure {
+pub(super) enum Failure {
     Cancelled,
     Error(String),
 }
@@ -161,12 +223,14 @@ impl From<CatalogError> for Failure {
     }
 }
 
-/// Makes the changes of a queue until the server stops.
-pub(crate) fn make_changes(jobs: &Arc<Jobs>, live: &Live) {
-    index_pending(live);
+/// Makes the changes of a lane until the server stops.
+pub(crate) fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
+    if lane == Lane::Changes {
+        index_pending(live);
+    }
     let mut tasks = Upkeep::default();
     loop {
-        match jobs.next(QUIET) {
+        match jobs.next(lane, QUIET) {
             Next::Stop => return,
             Next::Idle => tasks.run(live),
             Next::Job(id, change, is_cancelled) => {
@@ -194,14 +258,26 @@ pub(crate) fn make_changes(jobs: &Arc<Jobs>, live: &Live) {
 
 fn make(change: Change, live: &Live, control: &Control) -> Result<Value, Failure> {
     control.check()?;
+    match change {
+        // A harvest locks changes for each of its batches.
+        Change::Harvest(request) => harvest(&request, live, control),
+        Change::Put(upload) => {
+            let upload = downloaded(*upload, control)?;
+            locked(live, || put(upload, live))
+        }
+        Change::Load { sources, id_prefix, spool } => {
+            locked(live, || load(&sources, &id_prefix, spool.as_ref(), live, control))
+        }
+        Change::Remove(ids) => locked(live, || remove(&ids, live)),
+        Change::Index { rebuild } => locked(live, || index(rebuild, live, control)),
+        Change::Backup(folder) => locked(live, || save(&folder, live, control)),
+    }
+}
+
+/// Makes a change while no other task changes the collection.
+fn locked(live: &Live, change: impl FnOnce() -> Result<Value, Failure>) -> Result<Value, Failure> {
     let _change = live.lock_changes();
-    let result = match change {
-        Change::Put(upload) => put(*upload, live),
-        Change::Load { sources, id_prefix } => load(&sources, &id_prefix, live, control),
-        Change::Remove(ids) => remove(&ids, live),
-        Change::Index { rebuild } => index(rebuild, live, control),
-        Change::Backup(folder) => return save(&folder, live, control),
-    };
+    let result = change();
     // Earlier steps of a failed load are visible too.
     live.searcher.refresh()?;
     result
@@ -214,8 +290,18 @@ fn updater(live: &Live, incomplete: Incomplete) -> Updater<'_> {
     Updater::new(&live.store, load, IndexOptions { now, ..IndexOptions::default() })
 }
 
+/// Downloads the files of an upload that are named by their addresses, beside other changes.
+fn downloaded(mut upload: DatasetUpload, control: &Control) -> Result<DatasetUpload, Failure> {
+    if upload.addresses.is_empty() {
+        return Ok(upload);
+    }
+    let files = download(&upload.addresses, &upload.networks, &upload.spool, control)?;
+    upload.dumps.extend(files);
+    Ok(upload)
+}
+
 fn put(upload: DatasetUpload, live: &Live) -> Result<Value, Failure> {
-    let DatasetUpload { id, metadata, dumps, spool } = upload;
+    let DatasetUpload { id, metadata, dumps, spool, .. } = upload;
     let present = entry(&live.store, &id)?;
     let is_new = present.is_none();
     let has_dumps = !dumps.is_empty();
@@ -267,15 +353,18 @@ fn described(id: DatasetId, metadata: Option<Dataset>, dumps: Vec<UploadedFile>,
     if !has_metadata {
         dataset.distributions.retain(|distribution| matches!(distribution.location, Location::Remote(_)));
     }
-    for UploadedFile { name, path, media_type } in dumps {
-        let is_named = |distribution: &&mut Distribution| file_name(distribution.location.as_str()) == name;
+    for UploadedFile { name, path, media_type, address } in dumps {
+        let is_named = |distribution: &&mut Distribution| match &address {
+            Some(address) => distribution.location.as_str() == address,
+            None => file_name(distribution.location.as_str()) == name,
+        };
         let place = dataset.distributions.iter_mut().find(is_named);
         match place {
             Some(distribution) => distribution.copy = Some(LocalCopy::File(path)),
             None => dataset.distributions.push(Distribution {
                 media_type,
                 copy: Some(LocalCopy::File(path)),
-                ..Distribution::new(Location::File(name))
+                ..Distribution::new(address.map_or(Location::File(name), Location::Remote))
             }),
         }
     }
@@ -310,8 +399,17 @@ fn problems(dataset: &DatasetReport) -> Vec<String> {
 }
 
 /// Loads sources step by step. A cancellation keeps the steps that are done.
-fn load(sources: &[PathBuf], id_prefix: &str, live: &Live, control: &Control) -> Result<Value, Failure> {
-    let catalogs = Catalog::read_all(sources, id_prefix)?;
+fn load(
+    sources: &[PathBuf],
+    id_prefix: &str,
+    spool: Option<&Spool>,
+    live: &Live,
+    control: &Control,
+) -> Result<Value, Failure> {
+    let catalogs = Catalog::read_all(sources, id_prefix).map_err(|error| match spool {
+        Some(spool) => Failure::Error(spool.without_path(&error.to_string())),
+        None => error.into(),
+    })?;
     let total = catalogs.iter().map(|catalog| catalog.datasets.len()).sum();
     let updater = updater(live, Incomplete::Stored);
     let mut whole = LoadReport::default();
