@@ -9,8 +9,8 @@ use super::harvest::cancellation_on_stop_signal;
 use super::terminal::{bar, grouped};
 use anyhow::{Context, bail};
 use indicatif::ProgressBar;
-use lodeseek_harvest::HarvestRequest;
-use lodeseek_harvest::is_address;
+use lodeseek_harvest::{HarvestRequest, is_address};
+use lodeseek_net::egress::Cancellation;
 use remote::Remote;
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
@@ -111,10 +111,12 @@ impl ServerClient {
                 let token = self.get("/api/admin/token")?;
                 anyhow::ensure!(
                     token["scope"] != "read",
-                    "the token {} has the scope read; loading needs write",
-                    token["name"]
+                    "{} does not allow this: the token {} has the scope read; this request needs write",
+                    remote.address(),
+                    token["name"].as_str().unwrap_or_default()
                 );
-                self.follow(remote.upload("/api/admin/load", upload)?, "datasets")
+                let job = remote.upload("/api/admin/load", upload)?;
+                self.follow(job, "datasets", &cancellation_on_stop_signal()?)
             }
         }
     }
@@ -174,13 +176,14 @@ impl ServerClient {
     /// # Errors
     /// If the server rejects the change, or it fails or is cancelled.
     fn change(&self, path: &str, body: Option<&Value>, unit: &str) -> anyhow::Result<Value> {
+        // Before the request, which waits for the end of a short job: a signal must not leave the job behind.
+        let stop = cancellation_on_stop_signal()?;
         let job = self.request("POST", path, body)?;
-        self.follow(job, unit)
+        self.follow(job, unit, &stop)
     }
 
     /// Waits for the end of a job. The first stop signal cancels the job, the second ends this process.
-    fn follow(&self, mut job: Value, unit: &str) -> anyhow::Result<Value> {
-        let stop = cancellation_on_stop_signal()?;
+    fn follow(&self, mut job: Value, unit: &str, stop: &Cancellation) -> anyhow::Result<Value> {
         let address = format!("/api/admin/jobs/{}", job["id"]);
         let bar = bar(1, &format!("{{bar:30}} {{pos}} of {{len}} {unit} · {{elapsed}}{{prefix}}"));
         let mut is_cancelled = false;

@@ -30,6 +30,7 @@ impl Run<'_, '_> {
         for dataset in catalog.datasets {
             self.dataset(source, dataset)?;
         }
+        self.pages = source.report.pages;
         self.report_progress();
         Ok(())
     }

@@ -242,6 +242,7 @@ impl<'h> Harvester<'h> {
             seen: BTreeSet::new(),
             taken: BTreeSet::new(),
             pending: PendingDatasets::default(),
+            pages: 0,
             stopped: false,
         };
         let outcome = sources.iter().try_for_each(|source| run.source(source));
@@ -287,6 +288,8 @@ struct Run<'r, 'h> {
     /// Ids assigned in this run.
     taken: BTreeSet<DatasetId>,
     pending: PendingDatasets,
+    /// Number of pages of the current source.
+    pages: u64,
     /// If true, no further requests are sent.
     stopped: bool,
 }
@@ -303,6 +306,7 @@ impl Run<'_, '_> {
         }
         self.flush(&mut source)?;
         self.report.sources.push(source.report);
+        self.pages = 0;
         Ok(())
     }
 
@@ -330,7 +334,8 @@ impl Run<'_, '_> {
     }
 
     fn report_progress(&self) {
-        let pages = self.report.sources.iter().map(|source| source.pages).sum();
+        let earlier: u64 = self.report.sources.iter().map(|source| source.pages).sum();
+        let pages = earlier + self.pages;
         let datasets = self.seen.len() as u64;
         (self.on_progress)(HarvestProgress { pages, datasets, spent: self.fetcher.spent });
     }

@@ -358,7 +358,10 @@ async fn put_dataset(
         let wait = wait_time(request.headers());
         let spool = management(&state)?.new_spool().map_err(|error| ApiError::internal(&error))?;
         let mut upload = receive(request, id, spool).await?;
-        upload.networks = Arc::clone(&state.private_networks);
+        // What is in a private network becomes public with the dataset.
+        if caller.scope == Scope::Admin {
+            upload.networks = Arc::clone(&state.private_networks);
+        }
         submit(&state, Change::Put(Box::new(upload)), &caller, wait).await
     })
     .await
