@@ -589,7 +589,7 @@ mod program {
 
     #[test]
     fn a_harvest_goes_through_the_running_server_beside_other_changes() {
-        // Ten pages, half a second each, unless the last one has been allowed.
+        // Four pages.
         let (is_open, gate) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let (open, asked_pages) = (Arc::clone(&is_open), Arc::clone(&gate));
         let portal = Portal::start(move |asked| {
@@ -699,6 +699,7 @@ mod program {
     fn commands_reach_a_server_elsewhere() {
         let portal = Portal::start(|asked| match asked.path.as_str() {
             path if path.starts_with("/feed") => feed_reply(asked, 10, 10),
+            "/oaks.ttl" => Reply::turtle("<http://e.org/oak> <http://e.org/name> \"Quercus petraea\" ."),
             "/elsewhere/api/admin/datasets" => Reply::status(301).with("Location", "https://data.example.org/"),
             _ => Reply::status(404),
         });
@@ -728,6 +729,22 @@ mod program {
         let status = run_at(&server, &read, &["status", "--json"]);
         let status: Value = serde_json::from_str(&status.out).unwrap_or_else(|error| panic!("{error}: {status:?}"));
         assert_eq!((&status["datasets"], &status["index"]["notIndexed"]), (&23.into(), &0.into()), "{status}");
+        // A file by its address. It is in a private network.
+        let put = |token: &str| {
+            let body = json!({ "url": portal.iri("/oaks.ttl") }).to_string();
+            served.request(&format!(
+                "PUT /api/admin/datasets/oaks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nPrefer: wait=60\r\n\
+                 Authorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            ))
+        };
+        let refused = put(&write);
+        assert!(refused.starts_with("HTTP/1.1 422") && refused.contains("cannot download"), "{refused}");
+        let added = put(&admin);
+        assert!(added.starts_with("HTTP/1.1 201") && added.contains("\"triples\":1"), "{added}");
+        assert!(run(home.path(), &["search", "--json", "petraea"]).out.contains("\"id\": \"oaks\""));
+        assert!(run(home.path(), &["show", "oaks"]).out.contains("/oaks.ttl"), "the description has the address");
+
         let removed = run_at(&server, &write, &["remove", "a-air-quality", "a-boreholes"]);
         assert!(removed.code == Some(0) && removed.err.contains("2 datasets removed by http://"), "{removed:?}");
         let indexed = run_at(&server, &admin, &["index"]);

@@ -72,6 +72,11 @@ impl Live {
         self.changes.lock()
     }
 
+    /// Returns true if no task changed the collection for a time.
+    pub(super) fn is_quiet(&self, time: Duration) -> bool {
+        self.changes.is_quiet(time)
+    }
+
     /// Sleeps for a time, or until the server stops. Returns true if the server still runs.
     #[must_use]
     pub fn sleep(&self, time: Duration) -> bool {

@@ -1,8 +1,9 @@
-//! Lock of changes: who waits longest gets it next.
+//! Lock of changes: the task that waits longest gets it next.
 //!
 //! A standard mutex lets a thread that stores one batch after another take it again before a waiting thread wakes.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A lock in the order of requests.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ struct Tickets {
     last: u64,
     /// Ticket that may hold the lock.
     current: u64,
+    /// Time of the last release.
+    released: Option<Instant>,
 }
 
 /// Keeps other tasks from changing the collection until it is dropped.
@@ -35,6 +38,12 @@ impl ChangeLock {
         ChangeGuard(self)
     }
 
+    /// Returns true if no task held the lock for a time.
+    pub(super) fn is_quiet(&self, time: Duration) -> bool {
+        let tickets = self.tickets();
+        tickets.current == tickets.last && tickets.released.is_none_or(|last| last.elapsed() >= time)
+    }
+
     fn tickets(&self) -> MutexGuard<'_, Tickets> {
         self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -42,7 +51,10 @@ impl ChangeLock {
 
 impl Drop for ChangeGuard<'_> {
     fn drop(&mut self) {
-        self.0.tickets().current += 1;
+        let mut tickets = self.0.tickets();
+        tickets.current += 1;
+        tickets.released = Some(Instant::now());
+        drop(tickets);
         self.0.next.notify_all();
     }
 }
@@ -53,7 +65,6 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::thread;
-    use std::time::{Duration, Instant};
 
     #[test]
     fn a_waiting_task_is_next() {
@@ -77,5 +88,15 @@ mod tests {
             batches.fetch_add(1, Ordering::SeqCst);
         }
         assert_eq!(waiting.join().expect("no panic"), 0, "it was before all later batches");
+    }
+
+    #[test]
+    fn it_is_quiet_some_time_after_the_last_change() {
+        let lock = ChangeLock::default();
+        assert!(lock.is_quiet(Duration::from_secs(60)), "nothing was changed");
+        let change = lock.lock();
+        assert!(!lock.is_quiet(Duration::ZERO), "a change is made");
+        drop(change);
+        assert!(lock.is_quiet(Duration::ZERO) && !lock.is_quiet(Duration::from_secs(60)));
     }
 }

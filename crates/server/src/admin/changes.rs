@@ -456,15 +456,14 @@ fn index(rebuild: bool, live: &Live, control: &Control) -> Result<Value, Failure
 struct Upkeep {
     /// Time of the first change since the last update.
     changed: Option<Instant>,
-    /// Time of the last change since replaced content was deleted.
-    replaced: Option<Instant>,
+    /// If true, there were changes since replaced content was deleted.
+    has_replaced: bool,
 }
 
 impl Upkeep {
     fn note_change(&mut self) {
-        let now = Instant::now();
-        self.changed.get_or_insert(now);
-        self.replaced = Some(now);
+        self.changed.get_or_insert_with(Instant::now);
+        self.has_replaced = true;
     }
 
     fn are_overdue(&self) -> bool {
@@ -477,8 +476,9 @@ impl Upkeep {
         {
             tracing::warn!(%error, "cannot update duplicates, vectors and statistics; the next change tries again");
         }
-        if self.replaced.is_some_and(|last| last.elapsed() >= RETENTION) {
-            self.replaced = None;
+        // The jobs of other lanes replace content, too.
+        if self.has_replaced && live.is_quiet(RETENTION) {
+            self.has_replaced = false;
             let _change = live.lock_changes();
             if let Err(error) = updater(live, Incomplete::Stored).clear_replaced() {
                 tracing::warn!(%error, "cannot delete replaced content; the next change tries again");
