@@ -73,7 +73,7 @@ impl Remote {
     pub(super) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
         let text = body.map(Value::to_string).unwrap_or_default();
         let request = self.head(method, path, "application/json").body(text)?;
-        self.read(self.agent.run(request))
+        self.read(self.agent.run(request).with_context(|| self.unreachable())?)
     }
 
     /// Sends files, and returns the JSON of the response.
@@ -83,7 +83,8 @@ impl Remote {
         let body = SendBody::from_owned_reader(bar.wrap_read(upload.into_body()));
         let sent = self.agent.run(self.head("POST", path, &content_type).body(body)?);
         bar.finish_and_clear();
-        self.read(sent)
+        let interrupted = || format!("the upload to {} was interrupted; its log has the reason", self.address);
+        self.read(sent.with_context(interrupted)?)
     }
 
     fn head(&self, method: &str, path: &str, content_type: &str) -> ureq::http::request::Builder {
@@ -95,16 +96,16 @@ impl Remote {
         request
     }
 
+    fn unreachable(&self) -> String {
+        format!("cannot reach the server {}; check the address, and that `lodeseek serve` runs there", self.address)
+    }
+
     /// Reads the JSON of a response.
-    fn read(&self, sent: Result<Response<Body>, ureq::Error>) -> anyhow::Result<Value> {
-        let unreachable = || {
-            format!("cannot reach the server {}; check the address, and that `lodeseek serve` runs there", self.address)
-        };
-        let mut response = sent.with_context(unreachable)?;
+    fn read(&self, mut response: Response<Body>) -> anyhow::Result<Value> {
         let status = response.status().as_u16();
         let location = response.headers().get("location").and_then(|value| value.to_str().ok()).map(str::to_owned);
         let text = response.body_mut().with_config().limit(MAX_RESPONSE_BYTES).read_to_vec();
-        let value = serde_json::from_slice(&text.with_context(unreachable)?).ok();
+        let value = serde_json::from_slice(&text.with_context(|| self.unreachable())?).ok();
         self.check(status, location.as_deref(), value)
     }
 

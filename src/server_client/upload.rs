@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use lodeseek_catalog::{Catalog, Location};
-use lodeseek_server::MAX_UPLOAD_BYTES;
+use lodeseek_server::{MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
@@ -40,6 +40,12 @@ impl Upload {
         for (number, (source, catalog)) in sources.iter().zip(catalogs).enumerate() {
             upload.add_source(number, source, &catalog)?;
         }
+        anyhow::ensure!(
+            upload.sources.len() <= MAX_SOURCES && upload.files.len() <= MAX_CATALOG_FILES,
+            "an upload may have {MAX_SOURCES} sources and {MAX_CATALOG_FILES} files; these are {} and {}: load them in parts",
+            upload.sources.len(),
+            upload.files.len(),
+        );
         anyhow::ensure!(
             upload.bytes <= MAX_UPLOAD_BYTES as u64,
             "the files have {:.1} GB, more than the {:.1} GB of one upload; load them in parts, or on the server's machine",

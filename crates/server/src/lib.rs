@@ -88,8 +88,8 @@ mod workers;
 #[cfg(unix)]
 pub use admin::socket_path;
 pub use admin::{
-    Background, ChangeGuard, ChangeWorker, HarvestOutcome, HarvestSchedule, Live, MAX_UPLOAD_BYTES, Operators,
-    ScheduledSource, Scope, Token, TokenError, Tokens, has_unread_file, store_outcome,
+    Background, ChangeGuard, ChangeWorker, HarvestOutcome, HarvestSchedule, Live, MAX_CATALOG_FILES, MAX_SOURCES,
+    MAX_UPLOAD_BYTES, Operators, ScheduledSource, Scope, Token, TokenError, Tokens, has_unread_file, store_outcome,
 };
 pub use branding::{Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme};
 pub use connections::ConnectionLimits;

@@ -43,10 +43,10 @@ const MAX_METADATA_BYTES: u64 = 16 << 20;
 /// Maximum number of files of an uploaded dataset.
 const MAX_FILES: usize = 100;
 /// Maximum number of files of an uploaded catalogue.
-const MAX_CATALOG_FILES: usize = 10_000;
+pub const MAX_CATALOG_FILES: usize = 10_000;
 /// Maximum number of sources of a load or a harvest.
-const MAX_SOURCES: usize = 100;
-/// Maximum number of characters of a text field of an upload.
+pub const MAX_SOURCES: usize = 100;
+/// Maximum size of a text field of an upload in bytes.
 const MAX_TEXT_BYTES: usize = 1 << 14;
 /// Maximum time that a response waits for a job, in seconds.
 const MAX_WAIT: u64 = 600;

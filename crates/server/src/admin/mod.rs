@@ -26,7 +26,7 @@ pub use harvest_schedule::{HarvestSchedule, ScheduledSource};
 pub use harvests::{HarvestOutcome, has_unread_file, store_outcome};
 #[cfg(unix)]
 pub use local_socket::socket_path;
-pub use management::{ChangeWorker, MAX_UPLOAD_BYTES};
+pub use management::{ChangeWorker, MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES};
 pub use tokens::{Scope, Token, TokenError, Tokens};
 
 pub(crate) use background::StopSignal;
