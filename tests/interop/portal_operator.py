@@ -4,9 +4,9 @@
 usage: portal_operator.py PROGRAM [CHANGES]
 
 Part one: a home is configured, three catalogues are harvested from a web server on this machine, a dataset is uploaded, its title is
-changed, a dataset is removed, a fourth catalogue is harvested through the running server, and a backup is made while all this is searched. A second server takes over from the restored backup,
-the home is destroyed and restored, and the first server takes over again. No search may fail, and none may miss a dataset that is
-there.
+changed, a dataset is removed, a fourth catalogue is harvested through the running server, and a backup is made while all this is
+searched. A second server takes over from the restored backup, the home is destroyed and restored, and the first server takes over
+again. No search may fail, and none may miss a dataset that is there.
 
 Upgrade: homes made by previous versions (testdata/homes) are read, served, changed and verified; their hits are those of a new home.
 

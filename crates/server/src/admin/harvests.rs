@@ -8,8 +8,8 @@ use super::jobs::Progress;
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_engine::{IndexOptions, Updater};
 use lodeseek_harvest::{
-    Batch, DatasetSink, HarvestOptions, HarvestProgress, HarvestReport, HarvestRequest, Harvester, SourceReport,
-    StoreOutcome, is_address,
+    Batch, DatasetSink, HarvestOptions, HarvestProgress, HarvestReport, HarvestRequest, Harvester, StoreOutcome,
+    is_address,
 };
 use lodeseek_net::egress::Egress;
 use lodeseek_rdf::dump::Outcome;
@@ -55,7 +55,7 @@ impl HarvestOutcome {
     /// Returns true if at least one source is a catalogue.
     #[must_use]
     pub fn has_catalog(&self) -> bool {
-        self.harvest.sources.iter().any(|source: &SourceReport| source.form.is_some())
+        self.harvest.sources.iter().any(|source| source.form.is_some())
     }
 }
 
@@ -71,8 +71,7 @@ pub(super) fn harvest(request: &HarvestRequest, live: &Live, control: &Control) 
     let mut outcomes: Vec<HarvestOutcome> = Vec::new();
     for sources in request.groups() {
         control.check()?;
-        let earlier = outcomes.iter().map(|outcome| outcome.harvest.sources.iter());
-        let earlier = earlier.flatten().map(|source| source.datasets).sum::<u64>();
+        let earlier = outcomes.iter().flat_map(|outcome| &outcome.harvest.sources).map(|source| source.datasets).sum();
         outcomes.push(harvest_group(request, sources, live, control, earlier).map_err(|error| failed(error.as_ref()))?);
     }
     control.check()?;
