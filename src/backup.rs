@@ -1,8 +1,8 @@
 //! `lodeseek backup` and `lodeseek restore`: incremental backups of the home with checksums.
 
 use super::ExitStatus;
-use super::local_server::LocalServer;
 use super::output::OutputArguments;
+use super::server_client::ServerClient;
 use super::terminal::{Format, bar, grouped};
 use anyhow::Context;
 use lodeseek_engine::{BackupReport, backup, restore};
@@ -26,7 +26,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     if !is_home(home) {
         return Err(StoreError::NoHome { home: home.to_owned() }.into());
     }
-    let report = match LocalServer::find(home) {
+    let report = match ServerClient::of_home(home) {
         Some(server) => {
             let result = server.backup(&arguments.folder)?;
             serde_json::from_value(result).context("the running server is of another version; restart it")?

@@ -17,7 +17,8 @@ pub(super) struct EgressArguments {
     /// SERVICE requests to endpoints that --service does not allow [default: refused].
     #[arg(long, value_enum)]
     other_services: Option<Others>,
-    /// Allow a private network for the endpoints and portals named on the command line only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
+    /// Allow a private network for the endpoints and portals named on the command line, and in `serve` for harvests and downloads
+    /// requested with the scope admin; for nothing else (127.0.0.0/8, 10.1.0.0/16). Repeatable.
     #[arg(long, alias = "inner-network", value_name = "CIDR")]
     allow_private_network: Vec<IpNet>,
 }

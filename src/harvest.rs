@@ -6,22 +6,24 @@ use super::egress::Others;
 use super::encoder::EncoderArguments;
 use super::index::IndexUpdate;
 use super::ranking::{Choice, Preset};
+use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{bar, counted, cut, grouped, memory_note, verb};
 use anyhow::Context;
 use ipnet::IpNet;
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_harvest::{
-    Batch, Budget, DatasetSink, DelistedPolicy, Downloads, Failure, HarvestOptions, HarvestProgress, HarvestReport,
-    Harvester, IdScheme, SourceReport, StoreOutcome, allow_source_hosts, default_name, is_address,
+    Batch, Budget, DatasetSink, Downloads, Failure, HarvestOptions, HarvestProgress, HarvestRequest, Harvester,
+    SourceReport, StoreOutcome, is_address,
 };
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
-use lodeseek_rdf::dump::Outcome;
-use lodeseek_server::{HarvestSchedule, ScheduledSource, on_stop_signal, store_outcome};
+use lodeseek_server::{
+    HarvestOutcome, HarvestSchedule, ScheduledSource, has_unread_file, on_stop_signal, store_outcome,
+};
 use lodeseek_store::{Access, DatasetReport, LoadOptions, Loader, Stamp, Store};
 use oxrdf::NamedNode;
 use oxsdatatypes::DateTime;
-use serde::Serialize;
+use serde::Deserialize;
 use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
@@ -107,19 +109,14 @@ pub(crate) struct Arguments {
     /// the stored vectors, else f16].
     #[arg(long, value_name = "PRECISION", requires = "every")]
     vectors: Option<Precision>,
-}
-
-/// Report of a harvest, written as JSON.
-#[derive(Serialize)]
-struct Report {
-    #[serde(flatten)]
-    harvest: HarvestReport,
-    /// Datasets with a file that could not be read completely.
-    problems: Vec<DatasetReport>,
-    seconds: f64,
+    #[command(flatten)]
+    server: ServerArguments,
 }
 
 pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    if let Some(server) = arguments.server.find(home)? {
+        return arguments.harvest_through(&server);
+    }
     if let Some(every) = arguments.every {
         return arguments.harvest_repeatedly(home, config, every);
     }
@@ -173,7 +170,7 @@ impl ScheduleArguments {
 }
 
 /// Returns a cancellation that the first stop signal sets. The second one ends the process at once.
-fn cancellation_on_stop_signal() -> io::Result<Cancellation> {
+pub(super) fn cancellation_on_stop_signal() -> io::Result<Cancellation> {
     let is_stopped = Arc::new(AtomicBool::new(false));
     let signalled = Arc::clone(&is_stopped);
     on_stop_signal(move || {
@@ -215,83 +212,119 @@ impl Arguments {
         Ok(ExitStatus::Success)
     }
 
-    /// Harvests all sources: together if they have a name, else each under a name of its own, so that adding or removing a
-    /// source does not affect the others.
+    /// Harvests all groups of sources.
     fn harvest(&self, home: &Path, base: Option<&str>, stop: &Cancellation) -> anyhow::Result<ExitStatus> {
-        let single = self.name.is_some() || self.sources.len() == 1;
-        let groups = if single { vec![&self.sources[..]] } else { self.sources.chunks(1).collect() };
-        let mut reports = Vec::new();
-        for sources in groups {
-            reports.push(self.harvest_group(home, base, sources, stop)?);
+        let request = self.request();
+        let mut outcomes = Vec::new();
+        for sources in request.groups() {
+            let outcome = harvest_group(&request, home, base, sources, stop)?;
+            write_outcome(&mut io::stderr().lock(), &outcome, &memory_note())?;
+            outcomes.push(outcome);
         }
+        self.finish(&request, &outcomes, stop.is_cancelled())
+    }
+
+    /// Harvests through a server, beside its other changes.
+    fn harvest_through(&self, server: &ServerClient) -> anyhow::Result<ExitStatus> {
+        let name = server.name();
+        anyhow::ensure!(
+            self.every.is_none(),
+            "--every cannot be used through {name}; schedule the harvest there with `serve --harvest`, or [[harvest]] in \
+             lodeseek.toml"
+        );
+        anyhow::ensure!(self.base.is_none(), "--base cannot be used, because {name} has one; omit it");
+        anyhow::ensure!(
+            !self.encoders.is_any(),
+            "--dpr and --colbert cannot be used, because {name} uses its own models; omit them"
+        );
+        let request = self.request();
+        let result: Harvests = serde_json::from_value(server.harvest(&request)?)
+            .with_context(|| format!("{name} is another version of lodeseek"))?;
+        let mut out = io::stderr().lock();
+        for outcome in &result.harvests {
+            write_outcome(&mut out, outcome, &format!("; indexed by {name}"))?;
+        }
+        drop(out);
+        self.finish(&request, &result.harvests, false)
+    }
+
+    /// Writes the report file, and returns the exit status.
+    fn finish(
+        &self,
+        request: &HarvestRequest,
+        outcomes: &[HarvestOutcome],
+        is_stopped: bool,
+    ) -> anyhow::Result<ExitStatus> {
         if let Some(path) = &self.report {
-            let json = if single { serde_json::to_value(&reports[0])? } else { serde_json::to_value(&reports)? };
+            let json = match outcomes {
+                [single] if request.is_single() => serde_json::to_value(single)?,
+                outcomes => serde_json::to_value(outcomes)?,
+            };
             let text = serde_json::to_string_pretty(&json)? + "\n";
             fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        let has_form = |source: &SourceReport| source.form.is_some();
-        if !stop.is_cancelled() && !reports.iter().flat_map(|report| &report.harvest.sources).any(has_form) {
+        if !is_stopped && !outcomes.iter().any(HarvestOutcome::has_catalog) {
             anyhow::bail!("no catalogue was found in the sources; the lines above name the reason for each source");
         }
-        let is_clean = reports.iter().all(|report| report.harvest.is_clean());
+        let is_clean = outcomes.iter().all(|outcome| outcome.harvest.is_clean());
         Ok(if is_clean { ExitStatus::Success } else { ExitStatus::NoResult })
     }
 
-    /// Harvests sources under one name.
-    fn harvest_group(
-        &self,
-        home: &Path,
-        base: Option<&str>,
-        sources: &[String],
-        stop: &Cancellation,
-    ) -> anyhow::Result<Report> {
-        let mut policy = EgressPolicy {
-            listed: self.host.clone(),
-            others: self.other_hosts.into(),
-            private_networks: self.allow_private_network.clone(),
-        };
-        allow_source_hosts(&mut policy, sources)?;
-        let started = Instant::now();
-        let egress = Egress::new(policy);
-        // The home is opened first, so that one that is in use, or has another base, is reported before any request.
-        let store = Store::open(home, Access::Write, base)?;
-        let existing_ids = store.ids()?.into_iter().collect();
-        drop(store);
-        let name = self.name.clone().unwrap_or_else(|| default_name(sources));
-        let options = HarvestOptions { existing_ids, cancellation: stop.clone(), ..self.options() };
-        let harvester = Harvester::new(&egress, &home.join("harvest"), &name).with_options(options);
-        let mut sink = HomeSink { home, base, problems: Vec::new() };
-        let bar = bar(1, "harvesting · {prefix}");
-        let show_progress = |progress: HarvestProgress| {
-            let HarvestProgress { pages, datasets, spent } = progress;
-            let [pages, datasets, requests, bytes] = [pages, datasets, spent.requests, spent.bytes].map(grouped);
-            bar.set_prefix(format!("{pages} pages · {datasets} datasets · {requests} requests · {bytes} bytes"));
-        };
-        let harvested = harvester.run(sources, &mut sink, &show_progress);
-        bar.finish_and_clear();
-        let report = Report { harvest: harvested?, problems: sink.problems, seconds: started.elapsed().as_secs_f64() };
-        write_report(&mut io::stderr().lock(), &report.harvest, &report.problems, report.seconds)?;
-        Ok(report)
-    }
-
-    fn options(&self) -> HarvestOptions {
-        HarvestOptions {
-            downloads: if self.download { Downloads::Rdf } else { Downloads::None },
-            delisted: if self.keep_gone { DelistedPolicy::Keep } else { DelistedPolicy::Remove },
-            ids: if self.id_prefix { IdScheme::Prefixed } else { IdScheme::Original },
-            budget: Budget {
-                requests: self.max_requests,
-                bytes: self.max_megabytes << 20,
-                time: Duration::from_secs(60 * self.max_minutes),
-                pages: self.max_pages,
-            },
-            max_file_bytes: self.max_file_megabytes << 20,
-            request_timeout: Duration::from_secs(self.max_file_seconds),
-            pause: Duration::from_millis(self.pause),
+    /// Returns the request of the arguments.
+    fn request(&self) -> HarvestRequest {
+        HarvestRequest {
+            sources: self.sources.clone(),
+            name: self.name.clone(),
+            download: self.download,
+            keep_gone: self.keep_gone,
+            id_prefix: self.id_prefix,
             full_harvest_every: self.full_harvest_every,
-            ..HarvestOptions::default()
+            hosts: self.host.clone(),
+            other_hosts: self.other_hosts.into(),
+            private_networks: self.allow_private_network.clone(),
+            pause: self.pause,
+            max_requests: self.max_requests,
+            max_megabytes: self.max_megabytes,
+            max_minutes: self.max_minutes,
+            max_pages: self.max_pages,
+            max_file_megabytes: self.max_file_megabytes,
+            max_file_seconds: self.max_file_seconds,
         }
     }
+}
+
+/// Result of a harvest through a server.
+#[derive(Deserialize)]
+struct Harvests {
+    harvests: Vec<HarvestOutcome>,
+}
+
+/// Harvests sources under one name.
+fn harvest_group(
+    request: &HarvestRequest,
+    home: &Path,
+    base: Option<&str>,
+    sources: &[String],
+    stop: &Cancellation,
+) -> anyhow::Result<HarvestOutcome> {
+    let started = Instant::now();
+    let egress = Egress::new(request.policy(sources)?);
+    // The home is opened first, so that one that is in use, or has another base, is reported before any request.
+    let store = Store::open(home, Access::Write, base)?;
+    let existing_ids = store.ids()?.into_iter().collect();
+    drop(store);
+    let options = HarvestOptions { existing_ids, cancellation: stop.clone(), ..request.options() };
+    let harvester = Harvester::new(&egress, &home.join("harvest"), &request.name_of(sources)).with_options(options);
+    let mut sink = HomeSink { home, base, problems: Vec::new() };
+    let bar = bar(1, "harvesting · {prefix}");
+    let show_progress = |progress: HarvestProgress| {
+        let HarvestProgress { pages, datasets, spent } = progress;
+        let [pages, datasets, requests, bytes] = [pages, datasets, spent.requests, spent.bytes].map(grouped);
+        bar.set_prefix(format!("{pages} pages · {datasets} datasets · {requests} requests · {bytes} bytes"));
+    };
+    let harvested = harvester.run(sources, &mut sink, &show_progress);
+    bar.finish_and_clear();
+    Ok(HarvestOutcome::new(harvested?, &sink.problems, started)?)
 }
 
 /// Sink that opens the home only while it stores something, so that other processes can use it meanwhile.
@@ -311,7 +344,7 @@ impl DatasetSink for HomeSink<'_> {
         let report = loader.load(catalog, &|_| ())?;
         let outcomes = report.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset.outcome)));
         let outcomes = outcomes.collect();
-        self.problems.extend(report.datasets.into_iter().filter(has_problem));
+        self.problems.extend(report.datasets.into_iter().filter(has_unread_file));
         Ok(outcomes)
     }
 
@@ -323,17 +356,9 @@ impl DatasetSink for HomeSink<'_> {
     }
 }
 
-/// Returns true if a file could not be read completely. Files that were not to be downloaded do not count.
-fn has_problem(dataset: &DatasetReport) -> bool {
-    dataset.files.iter().any(|file| !file.is_clean() && file.outcome != Outcome::Refused)
-}
-
-fn write_report(
-    out: &mut impl Write,
-    report: &HarvestReport,
-    problems: &[DatasetReport],
-    seconds: f64,
-) -> io::Result<()> {
+/// Writes the outcome of a harvest. `note` follows the line with the numbers.
+fn write_outcome(out: &mut impl Write, outcome: &HarvestOutcome, note: &str) -> io::Result<()> {
+    let HarvestOutcome { harvest: report, problems, seconds } = outcome;
     for source in &report.sources {
         write_source(out, source)?;
     }
@@ -353,7 +378,7 @@ fn write_report(
         counted(report.spent.requests, "request"),
         grouped(report.spent.not_modified),
         counted(report.spent.bytes, "byte"),
-        memory_note(),
+        note,
     )?;
     if !report.kept.is_empty() {
         let kept = report.kept.len();
@@ -376,7 +401,7 @@ fn write_source(out: &mut impl Write, source: &SourceReport) -> io::Result<()> {
         out,
         "{}: {}, {}, {}{}{}{}",
         cut(&source.source, 120),
-        source.form.unwrap_or("no catalogue"),
+        source.form.as_deref().unwrap_or("no catalogue"),
         counted(source.pages, "page"),
         counted(source.datasets, "dataset"),
         if source.not_requested > 0 {

@@ -3,8 +3,8 @@
 use super::ExitStatus;
 use super::config::Config;
 use super::encoder::{EncoderArguments, method_name};
-use super::local_server::LocalServer;
 use super::ranking::{Choice, Preset};
+use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{bar, counted, memory_note, rate, verb};
 use lodeseek_engine::{
     EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, WorksReport, encode_all,
@@ -58,14 +58,16 @@ pub(crate) struct Arguments {
     /// Delete the vectors of the model with this name, or a folder of vectors by its name.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["dpr", "colbert", "ranking"])]
     forget_vectors: Option<String>,
+    #[command(flatten)]
+    server: ServerArguments,
 }
 
 pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    if let Some(server) = arguments.server.find(home)? {
+        return arguments.index_through(&server);
+    }
     if !is_home(home) {
         return Err(StoreError::NoHome { home: home.to_owned() }.into());
-    }
-    if let Some(server) = LocalServer::find(home) {
-        return arguments.index_through(&server);
     }
     // The models are opened first, so that a missing one is reported before an hour of indexing.
     let choice = Choice::new(home, config, Some(&arguments.encoders), arguments.ranking)?;
@@ -121,16 +123,17 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
 }
 
 impl Arguments {
-    /// Indexes through the server of the home, which uses its own models.
-    fn index_through(&self, server: &LocalServer) -> anyhow::Result<ExitStatus> {
+    /// Indexes through a server, which uses its own models.
+    fn index_through(&self, server: &ServerClient) -> anyhow::Result<ExitStatus> {
         let has_options = self.encoders.is_any() || self.analysis.is_some() || self.compact_method.is_some();
         anyhow::ensure!(
             !has_options && self.forget_vectors.is_none(),
-            "a server runs on the home: only --rebuild can be used; stop the server to change models, analysis or methods"
+            "{} indexes with its own settings: only --rebuild can be used; stop it to change models, analysis or methods",
+            server.name()
         );
         let result = server.index(self.rebuild)?;
         let indexed = result["indexed"].as_u64().unwrap_or(0);
-        writeln!(io::stderr().lock(), "{} indexed by the running server", counted(indexed, "dataset"))?;
+        writeln!(io::stderr().lock(), "{} indexed by {}", counted(indexed, "dataset"), server.name())?;
         Ok(ExitStatus::Success)
     }
 }

@@ -2,7 +2,9 @@
 
 use super::ExitStatus;
 use super::output::OutputArguments;
+use super::server_client::ServerArguments;
 use super::terminal::{Format, cut, grouped, safe};
+use anyhow::Context;
 use lodeseek_engine::{CollectionDataset, list_datasets};
 use lodeseek_store::{Access, Store};
 use std::io::{self, Write};
@@ -12,13 +14,20 @@ use std::path::Path;
 pub(crate) struct Arguments {
     #[command(flatten)]
     output: OutputArguments,
+    #[command(flatten)]
+    server: ServerArguments,
 }
 
 /// Maximum number of characters of a title.
 const TITLE: usize = 60;
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    let datasets = list_datasets(&Store::open(home, Access::Read, None)?)?;
+    let datasets: Vec<CollectionDataset> = match arguments.server.remote()? {
+        Some(server) => {
+            serde_json::from_value(server.list()?).context("the server runs another version of lodeseek")?
+        }
+        None => list_datasets(&Store::open(home, Access::Read, None)?)?,
+    };
     let mut out = io::stdout().lock();
     match arguments.output.format() {
         Format::Json => {

@@ -3,7 +3,7 @@
 use super::ExitStatus;
 use super::config::Config;
 use super::endpoint::EndpointArguments;
-use super::local_server::LocalServer;
+use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{bar, counted, cut, grouped, memory_note, rate};
 use anyhow::Context;
 use lodeseek_catalog::{AssignedDumps, Catalog, CitingWork, CitingWorks, DumpFolder};
@@ -50,6 +50,8 @@ pub(crate) struct Arguments {
     /// List every dataset with a problem, and the first problems of its files. Without it, problems are summarized.
     #[arg(long)]
     verbose: bool,
+    #[command(flatten)]
+    server: ServerArguments,
 }
 
 /// Maximum number of problems printed for one dataset. The report file contains more.
@@ -57,11 +59,16 @@ const SHOWN: usize = 3;
 
 pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let base = arguments.base.as_deref().or(config.settings.base.as_deref());
+    let server = arguments.server.find(home)?;
     if arguments.endpoint.is_given() {
+        anyhow::ensure!(
+            server.is_none(),
+            "--endpoint cannot be used through a server; stop the server, or sample the endpoint into another home"
+        );
         let Arguments { report, id_prefix, .. } = arguments;
         return arguments.endpoint.load(home, config, base, id_prefix, report.as_deref());
     }
-    if let Some(server) = LocalServer::find(home) {
+    if let Some(server) = server {
         return arguments.load_through(&server);
     }
     // All sources are read before anything is written, so that a mistyped name does not interrupt a load.
@@ -182,21 +189,20 @@ impl Arguments {
         Ok(Some(assigned))
     }
 
-    /// Loads the sources through the server of the home.
-    fn load_through(&self, server: &LocalServer) -> anyhow::Result<ExitStatus> {
-        anyhow::ensure!(
-            self.base.is_none(),
-            "--base cannot be used while a server runs on the home; stop the server, or omit it"
-        );
+    /// Loads the sources through a server.
+    fn load_through(&self, server: &ServerClient) -> anyhow::Result<ExitStatus> {
+        anyhow::ensure!(self.base.is_none(), "--base cannot be used, because {} has one; omit it", server.name());
         anyhow::ensure!(
             self.dumps.is_none(),
-            "--dumps cannot be used while a server runs on the home; stop the server"
+            "--dumps cannot be used through {}; stop the server, and load into its home",
+            server.name()
         );
         for source in &self.sources {
             anyhow::ensure!(
-                !CitingWorks::is_list(source)?,
-                "{} is a list of works, which cannot be loaded while a server runs on the home; stop the server",
-                source.display()
+                !source.is_file() || !CitingWorks::is_list(source)?,
+                "{} is a list of works, which cannot be loaded through {}; stop the server, and load into its home",
+                source.display(),
+                server.name()
             );
         }
         let result = server.load(&self.sources, &self.id_prefix)?;
@@ -210,13 +216,14 @@ impl Arguments {
         let kept = count("kept");
         writeln!(
             io::stderr().lock(),
-            "{}: {} loaded, {} replaced, {} unchanged, {} without content, {kept} kept; {}; indexed by the running server",
+            "{}: {} loaded, {} replaced, {} unchanged, {} without content, {kept} kept; {}; indexed by {}",
             counted(datasets.len(), "dataset"),
             count("loaded"),
             count("replaced"),
             count("unchanged"),
             count("metadata-only"),
             counted(triples, "distinct triple"),
+            server.name(),
         )?;
         Ok(if kept > 0 { ExitStatus::NoResult } else { ExitStatus::Success })
     }

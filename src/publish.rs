@@ -2,9 +2,9 @@
 
 use super::ExitStatus;
 use super::backup::write;
-use super::local_server::LocalServer;
 use super::output::OutputArguments;
 use super::replica::storage_options;
+use super::server_client::ServerClient;
 use super::terminal::{bar, counted, grouped};
 use anyhow::Context;
 use lodeseek_snapshot::{PublishReport, RemoteSnapshots, Retention, SnapshotLocation, publish};
@@ -32,7 +32,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     if !is_home(home) {
         return Err(StoreError::NoHome { home: home.to_owned() }.into());
     }
-    let report: PublishReport = match LocalServer::find(home) {
+    let report: PublishReport = match ServerClient::of_home(home) {
         Some(server) => {
             let result = server.publish(&arguments.location, arguments.keep)?;
             serde_json::from_value(result).context("the running server is of another version; restart it")?

@@ -1,7 +1,7 @@
 //! `lodeseek remove`: removes datasets from the store and the index.
 
 use super::ExitStatus;
-use super::local_server::LocalServer;
+use super::server_client::ServerArguments;
 use super::terminal::counted;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{remove_datasets, similar_ids};
@@ -14,17 +14,19 @@ pub(crate) struct Arguments {
     /// Ids of the datasets. If one of them is unknown, nothing is removed.
     #[arg(required = true, value_name = "DATASET")]
     datasets: Vec<String>,
+    #[command(flatten)]
+    server: ServerArguments,
 }
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    if !is_home(home) {
-        return Err(StoreError::NoHome { home: home.to_owned() }.into());
-    }
-    if let Some(server) = LocalServer::find(home) {
+    if let Some(server) = arguments.server.find(home)? {
         let result = server.remove(&arguments.datasets)?;
         let removed = result["removed"].as_u64().unwrap_or(0);
-        writeln!(io::stderr().lock(), "{} removed by the running server", counted(removed, "dataset"))?;
+        writeln!(io::stderr().lock(), "{} removed by {}", counted(removed, "dataset"), server.name())?;
         return Ok(ExitStatus::Success);
+    }
+    if !is_home(home) {
+        return Err(StoreError::NoHome { home: home.to_owned() }.into());
     }
     let store = Store::open(home, Access::Write, None)?;
     let present = store.ids()?;

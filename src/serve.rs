@@ -81,8 +81,8 @@ pub(crate) struct Arguments {
     /// token or as password of any user. Without a token only this machine has access.
     #[arg(long, value_name = "FILE")]
     operator_token_file: Option<PathBuf>,
-    /// Allow changes while serving: `load`, `index` and `remove` on this machine, and clients with a token (`lodeseek token`)
-    /// under /api/admin. Without it the server only reads.
+    /// Allow changes while serving: `load`, `harvest`, `index` and `remove` on this machine, and clients with a token
+    /// (`lodeseek token`) under /api/admin. Without it the server only reads.
     #[arg(long)]
     admin: bool,
     /// Serve the snapshots that `lodeseek publish` writes to this location, s3://BUCKET/PREFIX or file:///FOLDER, instead of the
@@ -218,7 +218,7 @@ impl Arguments {
         let token = self.operator_token_file.as_deref().or(settings.server.operator_token_file.as_deref());
         let token = token.map(Path::to_path_buf);
         let networks = self.egress.private_networks(config);
-        let schedule = self.schedule.schedule(config, networks);
+        let schedule = self.schedule.schedule(config, networks.clone());
         Ok(ServeOptions {
             bind,
             public_url: self.public_url.clone().or_else(|| settings.public_url.clone()),
@@ -235,6 +235,7 @@ impl Arguments {
             reload: Some(reload(token)),
             admin: self.admin || settings.server.admin.unwrap_or(false),
             background: schedule.map(HarvestSchedule::into_background),
+            private_networks: networks,
             snippets: self.snippet_limits(config),
             storage: replica::storage_options(),
         })

@@ -2,10 +2,12 @@
 
 use super::ExitStatus;
 use super::output::OutputArguments;
+use super::server_client::ServerArguments;
 use super::terminal::{Format, grouped, safe};
+use anyhow::Context;
 use lodeseek_engine::{CollectionStatus, IndexStatus, VectorStatus, collection_status};
 use lodeseek_store::{Access, Store};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -13,37 +15,70 @@ use std::path::Path;
 pub(crate) struct Arguments {
     #[command(flatten)]
     output: OutputArguments,
+    #[command(flatten)]
+    server: ServerArguments,
 }
 
-/// JSON output: the state, with the folder and the version of the program.
+/// JSON output: the state, with the folder or the address, and the version of the program.
 #[derive(Serialize)]
 struct Output<'s> {
-    home: &'s Path,
-    version: &'static str,
+    #[serde(flatten)]
+    place: Place<'s>,
+    version: &'s str,
     #[serde(flatten)]
     status: &'s CollectionStatus,
 }
 
+/// Place of a collection.
+#[derive(Serialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum Place<'s> {
+    /// Folder on this machine.
+    Home(&'s Path),
+    /// Address of a server.
+    Server(&'s str),
+}
+
+/// State of the collection of a server.
+#[derive(Deserialize)]
+struct ServerStatus {
+    version: String,
+    status: CollectionStatus,
+}
+
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    let status = collection_status(&Store::open(home, Access::Read, None)?)?;
-    let mut out = io::stdout().lock();
-    match arguments.output.format() {
-        Format::Json => {
-            serde_json::to_writer_pretty(
-                &mut out,
-                &Output { home, version: env!("CARGO_PKG_VERSION"), status: &status },
-            )?;
-            writeln!(out)?;
-        }
-        Format::Text => write_status(&mut out, home, &status)?,
+    let format = arguments.output.format();
+    if let Some(server) = arguments.server.remote()? {
+        let received = serde_json::from_value(server.status()?);
+        let ServerStatus { version, status } = received.context("the server runs another version of lodeseek")?;
+        write(format, &Output { place: Place::Server(server.name()), version: &version, status: &status })?;
+        return Ok(ExitStatus::Success);
     }
+    let status = collection_status(&Store::open(home, Access::Read, None)?)?;
+    write(format, &Output { place: Place::Home(home), version: env!("CARGO_PKG_VERSION"), status: &status })?;
     Ok(ExitStatus::Success)
 }
 
-fn write_status(out: &mut impl Write, home: &Path, status: &CollectionStatus) -> io::Result<()> {
-    writeln!(out, "home      {}", home.display())?;
+fn write(format: Format, output: &Output<'_>) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    match format {
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut out, output)?;
+            writeln!(out)?;
+        }
+        Format::Text => write_status(&mut out, output)?,
+    }
+    Ok(())
+}
+
+fn write_status(out: &mut impl Write, output: &Output<'_>) -> io::Result<()> {
+    let status = output.status;
+    match output.place {
+        Place::Home(home) => writeln!(out, "home      {}", home.display())?,
+        Place::Server(address) => writeln!(out, "server    {address}")?,
+    }
     writeln!(out, "base      {}", status.base)?;
-    writeln!(out, "version   {}", env!("CARGO_PKG_VERSION"))?;
+    writeln!(out, "version   {}", safe(output.version))?;
     let without = match status.without_content {
         0 => String::new(),
         number => format!(", {} without content", grouped(number)),

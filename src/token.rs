@@ -27,7 +27,7 @@ enum Command {
         /// Name of the token, which the audit log contains: the user or program that has it.
         #[arg(value_name = "NAME")]
         name: String,
-        /// Rights: read (jobs, audit log, metrics), write (also changes of datasets) or admin (also indexing).
+        /// Rights: read (jobs, audit log, metrics), write (also changes of datasets) or admin (also indexing and harvests).
         #[arg(long, value_name = "SCOPE", default_value = "write")]
         scope: Scope,
     },

@@ -98,6 +98,80 @@ async fn changes_need_a_token_with_the_scope() {
     assert_eq!(jobs().await.status, 401);
 }
 
+/// Sends a request with a JSON body, and returns status and body.
+async fn post(site: &Site, token: &str, path: &str, body: &str) -> (u16, String) {
+    let headers = [("authorization", token), ("content-type", "application/json"), ("prefer", "wait=120")];
+    let reply = site.request(Method::POST, path, &headers, body).await;
+    (reply.status.as_u16(), reply.body)
+}
+
+#[tokio::test]
+async fn clients_elsewhere_reach_no_files_and_networks_of_the_server() {
+    let (site, _worker, home) = site();
+    for (token, body, status, message) in [
+        (WRITE, r#"{"sources": ["https://e.org/"]}"#, 403, "needs admin"),
+        (ADMIN, r#"{"sources": []}"#, 400, "1 to 100 sources"),
+        (ADMIN, r#"{"sources": ["https://e.org/"], "hurry": true}"#, 400, "hurry"),
+        (ADMIN, r#"{"sources": ["/etc/passwd"]}"#, 403, "local socket"),
+        (ADMIN, r#"{"sources": ["https://e.org/", "file:///etc/passwd"]}"#, 403, "local socket"),
+        (ADMIN, r#"{"sources": ["https://e.org/"], "privateNetworks": ["10.0.0.0/8"]}"#, 403, "settings only"),
+        (ADMIN, r#"{"sources": ["https://a@e.org/"]}"#, 400, "invalid IRI prefix"),
+        (ADMIN, r#"{"sources": ["http://127.0.0.1:9/"], "name": "../x"}"#, 422, "not a valid harvest name"),
+    ] {
+        let (found, text) = post(&site, token, "/api/admin/harvest", body).await;
+        assert!(found == status && text.contains(message), "{body}: {found} {text}");
+    }
+    // A server on loopback is no public host.
+    let (status, text) = post(&site, ADMIN, "/api/admin/harvest", r#"{"sources": ["http://127.0.0.1:9/"]}"#).await;
+    assert!(status == 200 && text.contains("not public"), "the report has the reason: {status} {text}");
+    let headers = [("authorization", WRITE), ("content-type", "application/json"), ("prefer", "wait=120")];
+    for (body, status, message) in [
+        (r#"{"url": "http://127.0.0.1:9/a.ttl"}"#, 422, "nothing was changed: cannot download"),
+        (r#"{"url": "file:///etc/passwd"}"#, 400, "no http or https address"),
+    ] {
+        let reply = site.request(Method::PUT, "/api/admin/datasets/by-url", &headers, body).await;
+        assert!(reply.status == status && reply.body.contains(message), "{body}: {}", reply.body);
+    }
+    assert_eq!(std::fs::read_dir(home.join("uploads")).map(Iterator::count).unwrap_or(0), 0, "nothing is left");
+}
+
+/// A form with files and sources of a load.
+fn load_form(files: &[(&str, &str)], sources: &[&str]) -> String {
+    let part =
+        |head: String, value: &str| format!("--BOUNDARY\r\nContent-Disposition: form-data; {head}\r\n\r\n{value}\r\n");
+    let files = files.iter().map(|(name, text)| part(format!("name=\"file\"; filename=\"{name}\""), text));
+    let sources = sources.iter().map(|name| part("name=\"source\"".to_owned(), name));
+    sources.chain(files).collect::<String>() + "--BOUNDARY--\r\n"
+}
+
+#[tokio::test]
+async fn uploaded_catalogues_stay_in_their_folder() {
+    let (site, _worker, home) = site();
+    let headers =
+        [("authorization", WRITE), ("content-type", "multipart/form-data; boundary=BOUNDARY"), ("prefer", "wait=120")];
+    let oak = "<http://e.org/oak> <http://e.org/name> \"Quercus robur\" .\n";
+    let load = |files: &[(&str, &str)], sources: &[&str]| {
+        let body = load_form(files, sources);
+        let site = &site;
+        async move { site.request(Method::POST, "/api/admin/load", &headers, &body).await }
+    };
+    for name in ["../oak.nt", "/tmp/oak.nt", "a/../../oak.nt", "a//oak.nt", "", "."] {
+        let reply = load(&[(name, oak)], &["oak.nt"]).await;
+        assert!(reply.status == 400 && reply.body.contains("no relative path"), "{name:?}: {}", reply.body);
+        let reply = load(&[("oak.nt", oak)], &[name]).await;
+        assert!(reply.status == 400 && reply.body.contains("no relative path"), "{name:?}: {}", reply.body);
+    }
+    let reply = load(&[("oak.nt", oak)], &[]).await;
+    assert!(reply.status == 400 && reply.body.contains("`source`"), "{}", reply.body);
+    let reply = load(&[("oak.nt", oak)], &["elm.nt"]).await;
+    assert!(reply.status == 422 && reply.body.contains("cannot read elm.nt"), "no path of the server: {}", reply.body);
+    let reply = load(&[("0/trees/oak.nt", oak), ("1/elm.nt", "broken")], &["0/trees", "1/elm.nt"]).await;
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert_eq!(found(&site, "quercus").await.len(), 1);
+    let files = std::fs::read_dir(home.join("uploads")).map(Iterator::count).unwrap_or(0);
+    assert_eq!(files, 0, "uploaded files are deleted");
+}
+
 #[tokio::test]
 async fn a_server_without_administration_changes_nothing() {
     let site = Site::testdata();
@@ -343,7 +417,8 @@ async fn many_changes_beside_searches_are_neither_lost_nor_half_visible() {
 
 #[cfg(all(unix, feature = "rocksdb"))]
 mod program {
-    use super::super::support::{program, run};
+    use super::super::harvest::{Portal, Reply, feed_reply};
+    use super::super::support::{Ran, program, run};
     use super::*;
     use std::process::{Child, Command};
 
@@ -355,12 +430,16 @@ mod program {
 
     impl Served {
         pub(super) fn start(home: &Path, arguments: &[&str]) -> Self {
+            Self::start_with(home, arguments, "listening on http://")
+        }
+
+        fn start_with(home: &Path, arguments: &[&str], message: &str) -> Self {
             let log = tempfile::NamedTempFile::new().expect("a file");
             let mut command = program(home);
             command.env_remove("NO_COLOR").args(["serve", "--bind", "127.0.0.1:0"]).args(arguments);
             let child = command.stderr(log.reopen().expect("a file")).spawn().expect("started");
             let served = Self { child, log };
-            served.wait_for("listening on http://");
+            served.wait_for(message);
             served
         }
 
@@ -376,13 +455,38 @@ mod program {
             }
         }
 
+        /// Host and port.
+        fn address(&self) -> String {
+            let log = self.log();
+            let address = log.split("listening on http://").nth(1).expect("an address");
+            address.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ':')).collect()
+        }
+
+        /// Sends a request with a token, and returns the JSON of the response.
+        fn admin(&self, method: &str, path: &str, token: &str) -> Value {
+            let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+            let response = self.request(&format!("{head}Authorization: Bearer {token}\r\n\r\n"));
+            let (_, body) = response.split_once("\r\n\r\n").expect("a body");
+            serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response}"))
+        }
+
+        /// Waits until a job is in a state, and returns it.
+        fn wait_for_job(&self, job: u64, token: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+            let started = Instant::now();
+            loop {
+                let found = self.admin("GET", &format!("/api/admin/jobs/{job}"), token);
+                if is_so(&found) {
+                    return found;
+                }
+                assert!(started.elapsed() < Duration::from_secs(60), "{found}: {}", self.log());
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+
         /// Sends a request, and returns the response.
         fn request(&self, request: &str) -> String {
             use std::io::{Read, Write};
-            let log = self.log();
-            let address = log.split("listening on http://").nth(1).expect("an address");
-            let address: String =
-                address.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ':')).collect();
+            let address = self.address();
             let mut stream = std::net::TcpStream::connect(&address).expect("connected");
             write!(stream, "{request}").expect("sent");
             let mut response = String::new();
@@ -455,6 +559,271 @@ mod program {
         let audit = std::fs::read_to_string(home.path().join("audit.jsonl")).expect("the audit log");
         assert!(audit.lines().count() == 4 && audit.contains("\"by\":\"local\""), "{audit}");
         assert_eq!(run(home.path(), &["query", "ASK {}"]).code, Some(0), "the lock is free again");
+    }
+
+    const HERE: &str = "127.0.0.0/8";
+
+    /// A home with one dataset, and a token of each scope.
+    fn home_with_tokens() -> (tempfile::TempDir, [String; 3]) {
+        let home = tempfile::tempdir().expect("a folder");
+        for arguments in [&["load", "testdata/dumps/trees.nt.gz"][..], &["index"]] {
+            assert_eq!(run(home.path(), arguments).code, Some(0));
+        }
+        let token = |scope: &str| {
+            let added = run(home.path(), &["token", "add", scope, "--scope", scope]);
+            assert_eq!(added.code, Some(0), "{added:?}");
+            added.out.trim().to_owned()
+        };
+        let tokens = ["read", "write", "admin"].map(token);
+        (home, tokens)
+    }
+
+    /// Runs a command against a server at an address, without a home.
+    fn run_at(address: &str, token: &str, arguments: &[&str]) -> Ran {
+        let mut command = program(Path::new("no-home-here"));
+        command.env_remove("LODESEEK_SERVER").env("LODESEEK_TOKEN", token);
+        let output = command.args(arguments).args(["--server", address]).output().expect("the program starts");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    #[test]
+    fn a_harvest_goes_through_the_running_server_beside_other_changes() {
+        // Four pages.
+        let (is_open, gate) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let (open, asked_pages) = (Arc::clone(&is_open), Arc::clone(&gate));
+        let portal = Portal::start(move |asked| {
+            if !asked.path.starts_with("/feed") {
+                return Reply::status(404);
+            }
+            // The second page comes when the test has made other changes.
+            if asked_pages.fetch_add(1, Ordering::SeqCst) == 1 {
+                let started = Instant::now();
+                while !open.load(Ordering::SeqCst) && started.elapsed() < Duration::from_secs(60) {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+            }
+            feed_reply(asked, 10, 40)
+        });
+        let (home, [read, ..]) = home_with_tokens();
+        let served = Served::start(home.path(), &["--admin"]);
+        let report = home.path().join("report.json");
+        let (feed, path) = (portal.iri("/feed"), report.to_str().expect("UTF-8"));
+        let arguments =
+            ["harvest", &feed, "--allow-private-network", HERE, "--pause", "0", "--report", path].map(str::to_owned);
+        let folder = home.path().to_owned();
+        let harvesting = std::thread::spawn(move || run(&folder, &arguments.each_ref().map(String::as_str)));
+        let job = served.wait_for_job(1, &read, |_| gate.load(Ordering::SeqCst) > 1);
+        assert_eq!((&job["action"], &job["state"]), (&"harvest".into(), &"running".into()), "{job}");
+        // The harvest waits for its second page. Other changes and searches do not wait for it.
+        let loaded = run(home.path(), &["load", "testdata/dumps/soils.ttl"]);
+        assert!(loaded.code == Some(0) && loaded.err.contains("1 dataset: 1 loaded"), "{loaded:?}");
+        assert!(run(home.path(), &["search", "--json", "Boden"]).out.contains("\"id\": \"soils\""));
+        assert_eq!(run(home.path(), &["remove", "soils"]).code, Some(0));
+        assert!(!harvesting.is_finished(), "the changes were made meanwhile");
+        is_open.store(true, Ordering::SeqCst);
+        let harvested = harvesting.join().expect("no panic");
+        assert!(
+            harvested.code == Some(0)
+                && harvested.err.contains("40 new, 0 changed, 0 unchanged, 0 gone")
+                && harvested.err.contains("indexed by the running server"),
+            "{harvested:?}"
+        );
+        let written: Value = serde_json::from_str(&std::fs::read_to_string(&report).expect("a report")).expect("JSON");
+        assert_eq!((written["new"].as_array().map(Vec::len), &written["sources"][0]["pages"]), (Some(40), &4.into()));
+        let job = served.admin("GET", "/api/admin/jobs/1", &read);
+        assert_eq!((&job["progress"]["pages"], &job["progress"]["done"]), (&4.into(), &40.into()), "{job}");
+        assert!(run(home.path(), &["search", "--json", "Set 39"]).out.contains("\"title\": \"Set 39\""));
+
+        let again = run(home.path(), &["harvest", &feed, "--allow-private-network", HERE, "--pause", "0"]);
+        assert!(again.code == Some(0) && again.err.contains("0 new, 0 changed, 40 unchanged"), "{again:?}");
+        let refused = run(home.path(), &["harvest", &feed]);
+        assert!(
+            refused.code == Some(2) && refused.err.contains("allow it with --allow-private-network"),
+            "the same error as without a server: {refused:?}"
+        );
+        let scheduled = run(home.path(), &["harvest", &feed, "--every", "1h"]);
+        assert!(scheduled.code == Some(2) && scheduled.err.contains("serve --harvest"), "{scheduled:?}");
+        let (code, log) = served.stop();
+        assert_eq!(code, Some(0), "{log}");
+        let verified = run(home.path(), &["verify"]);
+        assert_eq!(verified.code, Some(0), "{verified:?}");
+    }
+
+    #[test]
+    fn harvests_run_one_after_the_other_and_can_be_cancelled() {
+        // A feed without an end.
+        let portal = Portal::start(|asked| feed_reply(asked, 5, usize::MAX / 1000).after(Duration::from_millis(50)));
+        let (home, [read, write, _]) = home_with_tokens();
+        let served = Served::start(home.path(), &["--admin"]);
+        let start = |path: &str| {
+            let log = tempfile::NamedTempFile::new().expect("a file");
+            let mut command = program(home.path());
+            command.args(["harvest", &portal.iri(path), "--allow-private-network", HERE, "--pause", "0"]);
+            (command.stderr(log.reopen().expect("a file")).spawn().expect("started"), log)
+        };
+        let (mut first, first_log) = start("/feed?a");
+        served.wait_for_job(1, &read, |job| job["progress"]["pages"].as_u64() > Some(1));
+        let (mut second, second_log) = start("/feed?b");
+        let job = served.wait_for_job(2, &read, |job| job.get("state").is_some());
+        assert_eq!(job["state"], "queued", "{job}");
+        // A stop signal cancels the job of its command.
+        let sent = Command::new("sh").args(["-c", &format!("kill -TERM {}", first.id())]).status();
+        assert!(sent.expect("a shell").success());
+        let job = served.wait_for_job(1, &read, |job| job["state"] == "cancelled");
+        assert!(job.get("result").is_none(), "{job}");
+        assert_eq!(first.wait().expect("ended").code(), Some(2));
+        let message = std::fs::read_to_string(first_log.path()).expect("UTF-8");
+        assert!(message.contains("job 1 was cancelled"), "{message}");
+        // Then the second one runs, and is cancelled by another client.
+        served.wait_for_job(2, &read, |job| job["progress"]["pages"].as_u64() > Some(0));
+        let refused = served.admin("DELETE", "/api/admin/jobs/2", &read);
+        assert!(refused["error"].as_str().is_some_and(|error| error.contains("needs write")), "{refused}");
+        served.admin("DELETE", "/api/admin/jobs/2", &write);
+        served.wait_for_job(2, &read, |job| job["state"] == "cancelled");
+        assert_eq!(second.wait().expect("ended").code(), Some(2));
+        let message = std::fs::read_to_string(second_log.path()).expect("UTF-8");
+        assert!(message.contains("job 2 was cancelled"), "{message}");
+        // A server that stops cancels its harvest, and ends in time.
+        let (mut third, _log) = start("/feed?c");
+        served.wait_for_job(3, &read, |job| job["progress"]["pages"].as_u64() > Some(0));
+        let started = Instant::now();
+        let (code, log) = served.stop();
+        assert_eq!(code, Some(0), "{log}");
+        assert!(started.elapsed() < Duration::from_secs(30), "{log}");
+        third.wait().expect("ended");
+        assert_eq!(run(home.path(), &["verify"]).code, Some(0));
+    }
+
+    #[test]
+    fn commands_reach_a_server_elsewhere() {
+        let portal = Portal::start(|asked| match asked.path.as_str() {
+            path if path.starts_with("/feed") => feed_reply(asked, 10, 10),
+            "/oaks.ttl" => Reply::turtle("<http://e.org/oak> <http://e.org/name> \"Quercus petraea\" ."),
+            "/elsewhere/api/admin/datasets" => Reply::status(301).with("Location", "https://data.example.org/"),
+            _ => Reply::status(404),
+        });
+        let (home, [read, write, admin]) = home_with_tokens();
+        let served = Served::start(home.path(), &["--admin", "--allow-private-network", HERE]);
+        let server = format!("http://{}/", served.address());
+
+        // A catalogue with the files that it describes.
+        let loaded = run_at(&server, &write, &["load", "testdata/catalog.ttl", "--id-prefix", "a-"]);
+        assert!(loaded.code == Some(0) && loaded.err.contains("12 datasets: 12 loaded, 0 replaced"), "{loaded:?}");
+        let here = tempfile::tempdir().expect("a folder");
+        assert_eq!(run(here.path(), &["load", "testdata/catalog.ttl", "--id-prefix", "a-"]).code, Some(0));
+        let triples = |listed: &str| -> Vec<(String, Value)> {
+            let listed: Vec<Value> = serde_json::from_str(listed).expect("JSON");
+            let all = listed.iter().map(|one| (one["id"].as_str().expect("an id").to_owned(), one["triples"].clone()));
+            all.filter(|(id, _)| id.starts_with("a-")).collect()
+        };
+        let listed = run_at(&server, &read, &["list", "--json"]);
+        let expected = run(here.path(), &["list", "--json"]);
+        assert_eq!(triples(&listed.out), triples(&expected.out), "as a load on this machine");
+        assert!(!home.path().join("uploads").join("0").exists(), "uploaded files are deleted");
+        let again = run_at(&server, &write, &["load", "testdata/catalog.ttl", "--id-prefix", "a-"]);
+        assert!(again.code == Some(0) && again.err.contains("12 unchanged"), "{again:?}");
+
+        let harvested = run_at(&server, &admin, &["harvest", &portal.iri("/feed"), "--pause", "0"]);
+        assert!(harvested.code == Some(0) && harvested.err.contains("10 new, 0 changed"), "{harvested:?}");
+        let status = run_at(&server, &read, &["status", "--json"]);
+        let status: Value = serde_json::from_str(&status.out).unwrap_or_else(|error| panic!("{error}: {status:?}"));
+        assert_eq!((&status["datasets"], &status["index"]["notIndexed"]), (&23.into(), &0.into()), "{status}");
+        // A file by its address. It is in a private network.
+        let put = |token: &str| {
+            let body = json!({ "url": portal.iri("/oaks.ttl") }).to_string();
+            served.request(&format!(
+                "PUT /api/admin/datasets/oaks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nPrefer: wait=60\r\n\
+                 Authorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            ))
+        };
+        let refused = put(&write);
+        assert!(refused.starts_with("HTTP/1.1 422") && refused.contains("cannot download"), "{refused}");
+        let added = put(&admin);
+        assert!(added.starts_with("HTTP/1.1 201") && added.contains("\"triples\":1"), "{added}");
+        assert!(run(home.path(), &["search", "--json", "petraea"]).out.contains("\"id\": \"oaks\""));
+        assert!(run(home.path(), &["show", "oaks"]).out.contains("/oaks.ttl"), "the description has the address");
+
+        let removed = run_at(&server, &write, &["remove", "a-air-quality", "a-boreholes"]);
+        assert!(removed.code == Some(0) && removed.err.contains("2 datasets removed by http://"), "{removed:?}");
+        let indexed = run_at(&server, &admin, &["index"]);
+        assert!(indexed.code == Some(0) && indexed.err.contains("0 datasets indexed"), "{indexed:?}");
+
+        // The first line of a file precedes the variable.
+        let file = here.path().join("token");
+        std::fs::write(&file, format!("{read}\n")).expect("written");
+        let by_file = ["list", "--token-file", file.to_str().expect("UTF-8")];
+        assert_eq!(run_at(&server, "wrong", &by_file).code, Some(0));
+
+        let feed = portal.iri("/feed");
+        let missing = portal.iri("");
+        let elsewhere = portal.iri("/elsewhere");
+        for (server, token, arguments, message) in [
+            (server.as_str(), "wrong", &["list"][..], "rejects the token"),
+            (&server, "", &["list"], "needs a token"),
+            (&server, &read, &["load", "testdata/dumps/soils.ttl"], "the token read has the scope read"),
+            (&server, &read, &["remove", "trees"], "the token read has the scope read"),
+            (&server, &write, &["index"], "this request needs admin"),
+            (&server, &write, &["harvest", &feed], "this request needs admin"),
+            (&server, &admin, &["harvest", "testdata/catalog.ttl"], "`load` uploads them"),
+            (&server, &admin, &["harvest", &feed, "--allow-private-network", HERE], "by the server's settings only"),
+            (&server, &write, &["load", "testdata/missing.ttl"], "cannot read testdata/missing.ttl"),
+            (&server, &write, &["remove", "trees", "nothing"], "there is no dataset nothing"),
+            (&missing, &read, &["list"], "has no administration (status 404)"),
+            (&elsewhere, &read, &["list"], "redirects to https://data.example.org/"),
+            ("http://127.0.0.1:9", &read, &["list"], "cannot reach the server"),
+            ("data.example.org", &read, &["list"], "is no address of a server"),
+        ] {
+            let failed = run_at(server, token, arguments);
+            assert!(failed.code == Some(2) && failed.err.contains(message), "{arguments:?}, {message}: {failed:?}");
+        }
+        assert_eq!(run_at(&server, &read, &["status"]).code, Some(0), "the server goes on");
+        let (code, log) = served.stop();
+        assert_eq!(code, Some(0), "{log}");
+        let audit = std::fs::read_to_string(home.path().join("audit.jsonl")).expect("the audit log");
+        assert!(audit.contains("\"by\":\"write\"") && !audit.contains(&write), "names, and no secrets: {audit}");
+        let plain = Served::start(home.path(), &[]);
+        let disabled = run_at(&format!("http://{}", plain.address()), &read, &["list"]);
+        assert!(disabled.code == Some(2) && disabled.err.contains("serve --admin"), "{disabled:?}");
+    }
+
+    #[test]
+    fn a_server_with_tls_is_reached_with_its_certificate() {
+        let (home, [read, ..]) = home_with_tokens();
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+        let (certificate, key) = (home.path().join("certificate.pem"), home.path().join("key.pem"));
+        std::fs::write(&certificate, made.cert.pem()).expect("written");
+        std::fs::write(&key, made.signing_key.serialize_pem()).expect("written");
+        std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("private");
+        let [shown, key] = [&certificate, &key].map(|path| path.to_str().expect("UTF-8"));
+        let arguments = ["--admin", "--tls-certificate", shown, "--tls-key", key];
+        let served = Served::start_with(home.path(), &arguments, "listening on https://");
+        let log = served.log();
+        let port: String = log
+            .split("listening on https://127.0.0.1:")
+            .nth(1)
+            .expect("a port")
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
+        let server = format!("https://localhost:{port}");
+        let list = |trusted: Option<&Path>| {
+            let mut command = program(Path::new("no-home-here"));
+            command.env_remove("LODESEEK_SERVER").env("LODESEEK_TOKEN", &read).env_remove("SSL_CERT_FILE");
+            if let Some(file) = trusted {
+                command.env("SSL_CERT_FILE", file);
+            }
+            command.args(["list", "--server", &server]).output().expect("the program starts")
+        };
+        let listed = list(Some(&certificate));
+        assert!(listed.status.success() && String::from_utf8_lossy(&listed.stdout).contains("trees"), "{listed:?}");
+        let refused = list(None);
+        assert!(
+            refused.status.code() == Some(2)
+                && String::from_utf8_lossy(&refused.stderr).contains("cannot reach the server"),
+            "an unknown certificate: {refused:?}"
+        );
     }
 
     #[test]

@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A request as it came: its path with the query, and its headers in lower case.
-struct Asked {
-    path: String,
+pub(crate) struct Asked {
+    pub(crate) path: String,
     headers: BTreeMap<String, String>,
     /// Number of earlier requests of the path.
     times: usize,
@@ -43,7 +43,7 @@ impl Asked {
 }
 
 /// An answer.
-struct Reply {
+pub(crate) struct Reply {
     status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
@@ -58,7 +58,7 @@ impl Reply {
         Self { status, headers, body: body.into(), cut: None, delay: Duration::ZERO }
     }
 
-    fn turtle(body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn turtle(body: impl Into<Vec<u8>>) -> Self {
         Self::new(200, "text/turtle", body)
     }
 
@@ -66,13 +66,18 @@ impl Reply {
         Self::new(200, "application/json", body.to_string())
     }
 
-    fn status(status: u16) -> Self {
+    pub(crate) fn status(status: u16) -> Self {
         Self::new(status, "text/plain", "that is how it is")
     }
 
-    fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// After some time.
+    pub(crate) fn after(self, delay: Duration) -> Self {
+        Self { delay, ..self }
     }
 
     /// With a tag made of the body, and nothing but it where who asks has it.
@@ -100,13 +105,13 @@ impl Reply {
 
 /// A server on loopback, for as long as the tests run.
 #[derive(Clone)]
-struct Portal {
+pub(crate) struct Portal {
     port: u16,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Portal {
-    fn start(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         let port = listener.local_addr().expect("bound").port();
         let (all, answer) = (Arc::new(Mutex::new(Vec::<String>::new())), Arc::new(answer));
@@ -128,7 +133,7 @@ impl Portal {
         Self { port, asked: all }
     }
 
-    fn iri(&self, path: &str) -> String {
+    pub(crate) fn iri(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
@@ -263,7 +268,7 @@ fn feed(page: usize, numbers: impl Iterator<Item = usize>, next: Option<usize>) 
     text
 }
 
-fn feed_reply(asked: &Asked, rows: usize, all: usize) -> Reply {
+pub(crate) fn feed_reply(asked: &Asked, rows: usize, all: usize) -> Reply {
     let page = asked.number("page").unwrap_or(0);
     let next = ((page + 1) * rows < all).then_some(page + 1);
     let reply = Reply::turtle(feed(page, page * rows..all.min((page + 1) * rows), next)).tagged(asked);
@@ -542,7 +547,7 @@ fn a_ckan_portal_of_a_thousand_packages() {
     let (folder, mut heap) = (folder(), Heap::default());
     let first = again(&portal, "/", &folder, &mut heap);
     let source = &first.sources[0];
-    assert_eq!((first.new.len(), source.form), (999, Some("ckan")), "{source:?}");
+    assert_eq!((first.new.len(), source.form.as_deref()), (999, Some("ckan")), "{source:?}");
     assert!(!source.whole && source.failed.len() == 1 && source.failed[0].what.contains("id=p0437"), "{source:?}");
     {
         let mut ckan = ckan.lock().expect("unharmed");
@@ -1147,7 +1152,7 @@ fn pages_of_other_forms_and_what_they_point_to() {
         let options = HarvestOptions { downloads: Downloads::Rdf, ..options() };
         let report = harvest(&portal, path, folder().path(), &mut Kept(&home.store), options);
         assert_eq!(
-            (report.new.as_slice(), report.sources[0].form),
+            (report.new.as_slice(), report.sources[0].form.as_deref()),
             ([id(expected)].as_slice(), Some(form)),
             "{report:#?}"
         );

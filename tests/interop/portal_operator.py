@@ -4,9 +4,9 @@
 usage: portal_operator.py PROGRAM [CHANGES]
 
 Part one: a home is configured, three catalogues are harvested from a web server on this machine, a dataset is uploaded, its title is
-changed, a dataset is removed, and a backup is made while all this is searched. A second server takes over from the restored backup,
-the home is destroyed and restored, and the first server takes over again. No search may fail, and none may miss a dataset that is
-there.
+changed, a dataset is removed, a fourth catalogue is harvested through the running server, and a backup is made while all this is
+searched. A second server takes over from the restored backup, the home is destroyed and restored, and the first server takes over
+again. No search may fail, and none may miss a dataset that is there.
 
 Upgrade: homes made by previous versions (testdata/homes) are read, served, changed and verified; their hits are those of a new home.
 
@@ -281,6 +281,41 @@ def state_of(address):
     return kept
 
 
+def harvest_through(program, home, server, portals, searches):
+    """Harvests a fourth catalogue through the running server, changes it, and harvests it again from another machine."""
+    (portals.folder / "bridge.nt").write_text(portals.triples("bridge", 0))
+    (portals.folder / "bridge0.nt").write_text(content("bridge measurements 0", 0))
+    source = f"{portals.address}/bridge.nt"
+    run(program, home, "harvest", source, "--download", "--allow-private-network", "127.0.0.0/8")
+    expect("bridge0" in ids(get(server.address, search_path("bridge"))[1]), "the requested harvest is not served")
+    searches.must_find("bridge0")
+    token = folder_token(program, home)
+    (portals.folder / "bridge0.nt").write_text(content("bridge measurements 0", 1))
+    report = home / "bridge.json"
+    run(program, home / "none", "harvest", source, "--download", "--report", report, "--server", f"http://{server.address}", "--token-file", token)
+    expect(json.loads(report.read_text())["changed"] == ["bridge0"], f"the second harvest reports {report.read_text()}")
+    expect("bridge0" in ids(get(server.address, search_path("bridge state1"))[1]), "the changed file is not served")
+    searches.may_miss("bridge0")
+    searches.proceed()
+    (portals.folder / "bridge.nt").write_text(portals.triples("bridge", 1))
+    (portals.folder / "bridge1.nt").write_text(content("bridge measurements 1", 0))
+    run(program, home, "harvest", source, "--allow-private-network", "127.0.0.0/8")
+    found = ids(get(server.address, search_path("bridge"))[1])
+    expect("bridge1" in found and "bridge0" not in found, f"the third harvest serves {sorted(found)}")
+    run(program, home, "remove", "bridge1")
+    token.unlink()
+    report.unlink()
+    print("ok: a fourth catalogue harvested three times through the running server", flush=True)
+
+
+def folder_token(program, home):
+    """Writes a new token into a file, and returns the file."""
+    file = home / "harvest.token"
+    file.touch(mode=0o600)
+    file.write_text(run(program, home, "token", "add", "harvester", "--scope", "admin"))
+    return file
+
+
 def part_one(program, folder):
     home, backup = folder / "home", folder / "backup"
     portals = Portals(folder / "portals")
@@ -307,6 +342,8 @@ def part_one(program, folder):
     run(program, home, "remove", "forest2")
     expect("forest2" not in ids(get(server.address, search_path("measurements"))[1]), "a removed dataset was found")
     print("ok: a dataset uploaded, its title changed, another one removed", flush=True)
+
+    harvest_through(program, home, server, portals, searches)
 
     before = searches.number
     first = json.loads(run(program, home, "backup", backup, "--json"))

@@ -4,14 +4,14 @@ use super::{AnalysisKind, EngineError, IndexOptions, Searcher, Updater, index_fo
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::vectors::Precision;
 use lodeseek_store::{Entry, LoadOptions, Store};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
 
 /// Relation of a dataset in the store to the index.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IndexState {
     /// The index contains its current content and description.
@@ -35,7 +35,7 @@ impl IndexState {
 }
 
 /// A dataset of the store and its state.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CollectionDataset {
     /// Its id.
     pub id: DatasetId,
@@ -93,7 +93,7 @@ pub(super) fn index_state(entry: &Entry, searcher: Option<&Searcher>) -> Result<
 }
 
 /// State of a collection at a glance.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CollectionStatus {
     /// Base of all IRIs.
@@ -117,7 +117,7 @@ pub struct CollectionStatus {
 }
 
 /// State of an index.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexStatus {
     /// The kind of text analysis.
@@ -141,7 +141,7 @@ impl IndexStatus {
 }
 
 /// State of the vectors of a model.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VectorStatus {
     /// Name of the model, or of the folder if its description cannot be read.

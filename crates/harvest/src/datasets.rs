@@ -21,7 +21,7 @@ pub(super) struct PendingDatasets {
 impl Run<'_, '_> {
     /// Processes the datasets of a page.
     pub(super) fn process(&mut self, source: &mut Source, catalog: Catalog) -> Result<(), HarvestError> {
-        source.report.form = Some(catalog.dialect.name());
+        source.report.form = Some(catalog.dialect.name().to_owned());
         if catalog.unreadable_entries > 0 {
             source.report.whole = false;
         }
@@ -30,6 +30,7 @@ impl Run<'_, '_> {
         for dataset in catalog.datasets {
             self.dataset(source, dataset)?;
         }
+        self.pages = source.report.pages;
         self.report_progress();
         Ok(())
     }

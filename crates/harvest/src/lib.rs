@@ -10,11 +10,13 @@ mod fetch;
 mod pages;
 mod quarantine;
 mod report;
+mod request;
 mod robots;
 mod state;
 
 pub use error::HarvestError;
 pub use report::{Failure, HarvestReport, SourceReport};
+pub use request::HarvestRequest;
 pub use state::forget_datasets;
 
 use error::FetchError;
@@ -23,7 +25,7 @@ use datasets::PendingDatasets;
 use fetch::Fetcher;
 use lodeseek_catalog::{Dataset, DatasetId};
 use lodeseek_net::egress::{Cancellation, Egress, EgressFault, EgressPolicy, PrefixError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use state::State;
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -50,7 +52,7 @@ impl Default for Budget {
 }
 
 /// Requests and bytes used so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Number of requests, retries included.
     pub requests: u64,
@@ -240,6 +242,7 @@ impl<'h> Harvester<'h> {
             seen: BTreeSet::new(),
             taken: BTreeSet::new(),
             pending: PendingDatasets::default(),
+            pages: 0,
             stopped: false,
         };
         let outcome = sources.iter().try_for_each(|source| run.source(source));
@@ -285,6 +288,8 @@ struct Run<'r, 'h> {
     /// Ids assigned in this run.
     taken: BTreeSet<DatasetId>,
     pending: PendingDatasets,
+    /// Number of pages of the current source.
+    pages: u64,
     /// If true, no further requests are sent.
     stopped: bool,
 }
@@ -301,6 +306,7 @@ impl Run<'_, '_> {
         }
         self.flush(&mut source)?;
         self.report.sources.push(source.report);
+        self.pages = 0;
         Ok(())
     }
 
@@ -328,7 +334,8 @@ impl Run<'_, '_> {
     }
 
     fn report_progress(&self) {
-        let pages = self.report.sources.iter().map(|source| source.pages).sum();
+        let earlier: u64 = self.report.sources.iter().map(|source| source.pages).sum();
+        let pages = earlier + self.pages;
         let datasets = self.seen.len() as u64;
         (self.on_progress)(HarvestProgress { pages, datasets, spent: self.fetcher.spent });
     }

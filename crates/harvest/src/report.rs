@@ -2,10 +2,10 @@
 
 use super::Usage;
 use lodeseek_catalog::DatasetId;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A page, file or entry that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// Address of the page or file, or key of the entry.
     pub what: String,
@@ -14,12 +14,12 @@ pub struct Failure {
 }
 
 /// Report on one source.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SourceReport {
     /// Address or path of the source.
     pub source: String,
     /// Name of the [`Dialect`](lodeseek_catalog::Dialect) it was read as.
-    pub form: Option<&'static str>,
+    pub form: Option<String>,
     /// If true, the source was read completely, so that datasets it does not list are delisted.
     pub whole: bool,
     /// Number of pages read.
@@ -52,7 +52,7 @@ impl SourceReport {
 }
 
 /// Report on one harvest.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HarvestReport {
     /// Name of the harvest.
     pub name: String,

@@ -50,7 +50,8 @@
 //! | `GET /livez` | 200 while the server runs |
 //! | `GET /readyz`, `/healthz` | 200 if the index can be read |
 //! | `GET /openapi.json`, `/api` | the API as OpenAPI, and as a page |
-//! | `PUT`, `DELETE /api/admin/datasets/{id}`, `POST /api/admin/index` | jobs that change the collection; with a token |
+//! | `PUT`, `DELETE /api/admin/datasets/{id}`, `POST /api/admin/load`, `…/remove`, `…/index`, `…/harvest` | jobs that change the collection; with a token |
+//! | `GET /api/admin/datasets`, `/api/admin/status` | datasets and state of the collection; with a token |
 //! | `GET /api/admin/jobs`, `/api/admin/audit`, `DELETE /api/admin/jobs/{job}` | jobs and the log of changes; with a token |
 //! | `GET /operator`, `/api/operator`, `/metrics` | state of the server: HTML, JSON, Prometheus; for the operator only |
 
@@ -88,8 +89,8 @@ mod workers;
 #[cfg(unix)]
 pub use admin::socket_path;
 pub use admin::{
-    Background, ChangeWorker, HarvestSchedule, Live, Operators, ScheduledSource, Scope, Token, TokenError, Tokens,
-    store_outcome,
+    Background, ChangeGuard, ChangeWorker, HarvestOutcome, HarvestSchedule, Live, MAX_CATALOG_FILES, MAX_SOURCES,
+    MAX_UPLOAD_BYTES, Operators, ScheduledSource, Scope, Token, TokenError, Tokens, has_unread_file, store_outcome,
 };
 pub use branding::{Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme};
 pub use connections::ConnectionLimits;

@@ -17,6 +17,7 @@ use crate::tls::Tls;
 use crate::workers::{WorkerOptions, Workers};
 use axum::Router;
 use lodeseek_engine::{EngineError, Reranker, Searcher};
+use lodeseek_net::egress::IpNet;
 use lodeseek_net::sparql_client::SparqlClient;
 use lodeseek_snapshot::{SnapshotError, StorageOptions};
 use lodeseek_sparql::SparqlLimits;
@@ -73,6 +74,8 @@ pub struct ServeOptions {
     pub admin: bool,
     /// Access to storage, for the publication of snapshots.
     pub storage: StorageOptions,
+    /// Private networks to which harvests and downloads that clients with a token request may connect.
+    pub private_networks: Vec<IpNet>,
 }
 
 /// Function that reads settings again while the server runs.
@@ -196,6 +199,7 @@ pub(crate) fn open(home: &Path, reranker: Option<Reranker>, options: &ServeOptio
         .with_public_url(options.public_url.clone())
         .with_editor(options.editor.clone())
         .with_endpoints(Arc::clone(&options.endpoints))
+        .with_private_networks(&options.private_networks)
         .with_portal(options.portal.clone())
         .with_branding(options.branding.clone())
         .with_storage(options.storage.clone())
@@ -255,7 +259,7 @@ fn serve_local_socket(home: &Path, state: &AppState) {
     let socket = match LocalSocket::bind(home) {
         Ok(socket) => socket,
         Err(error) => {
-            tracing::warn!(%error, "cannot create the local socket; `load`, `index` and `remove` cannot reach this server");
+            tracing::warn!(%error, "cannot create the local socket; `load`, `harvest`, `index` and `remove` cannot reach this server");
             return;
         }
     };

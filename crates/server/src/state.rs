@@ -1,6 +1,6 @@
 //! State that all routes share, and limits of work on whole graphs.
 
-use crate::admin::{AdminState, Management, Operators};
+use crate::admin::{AdminState, ChangeLock, Management, Operators};
 use crate::api::ApiState;
 use crate::branding::Branding;
 use crate::error::ApiError;
@@ -14,6 +14,7 @@ use crate::workers::Workers;
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use lodeseek_engine::{SearchRequest, Searcher, SnippetKind};
+use lodeseek_net::egress::IpNet;
 use lodeseek_net::sparql_client::SparqlClient;
 use lodeseek_snapshot::{SnapshotHome, StorageOptions};
 use lodeseek_sparql::{QueryEngine, SparqlLimits};
@@ -105,7 +106,11 @@ pub struct AppState {
     /// Tokens and jobs; `None` if the collection cannot be changed over HTTP.
     pub(crate) management: Option<Arc<Management>>,
     /// Held while the collection is changed.
-    pub(crate) changes: Arc<Mutex<()>>,
+    pub(crate) changes: Arc<ChangeLock>,
+    /// Held by the harvest that runs.
+    pub(crate) harvests: Arc<Mutex<()>>,
+    /// Private networks to which requests of the administration may be sent.
+    pub(crate) private_networks: Arc<[IpNet]>,
     /// Access to storage, for the publication of snapshots.
     pub(crate) storage: Arc<StorageOptions>,
     /// The served snapshot, whose folder lasts as long as it is used; `None` for a home.
@@ -145,6 +150,8 @@ impl AppState {
             admin: None,
             management: None,
             changes: Arc::default(),
+            harvests: Arc::default(),
+            private_networks: Arc::default(),
             storage: Arc::default(),
             snapshot: None,
         }
@@ -155,6 +162,12 @@ impl AppState {
     pub fn with_snippets(self, limits: SnippetLimits) -> Self {
         let permits = Permits::new(limits.concurrent, limits.concurrent.div_ceil(2));
         Self { snippets: Arc::new(limits), permits: Arc::new(permits), ..self }
+    }
+
+    /// Allows private networks for harvests and downloads that clients of the administration request. Default: none.
+    #[must_use]
+    pub fn with_private_networks(self, networks: &[IpNet]) -> Self {
+        Self { private_networks: networks.into(), ..self }
     }
 
     /// Sets the trusted proxies.

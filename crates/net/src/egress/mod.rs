@@ -33,13 +33,13 @@ mod cancellation;
 
 pub use cancellation::Cancellation;
 pub use error::{EgressError, EgressFault};
+pub use ipnet::IpNet;
 pub use policy::{EgressPolicy, IriPrefix, OtherHosts, PrefixError};
 pub use resolve::{Resolve, SystemResolver};
 pub use response::{Body, Response};
 
 use cancellation::{CancellableConnector, with_cancellation};
 use error::ResponseStarted;
-use ipnet::IpNet;
 use policy::{AddressScope, parse, redirect_target};
 use resolve::CheckedResolver;
 use std::sync::Arc;

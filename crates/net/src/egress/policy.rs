@@ -2,7 +2,7 @@
 
 use super::error::EgressFault;
 use ipnet::IpNet;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 /// Egress policy. The default blocks every request.
@@ -33,7 +33,7 @@ pub struct EgressPolicy {
 }
 
 /// Treatment of requests to hosts that are not in the allow list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OtherHosts {
     /// Block the request.
@@ -47,8 +47,8 @@ pub enum OtherHosts {
 ///
 /// `https://example.org/data` covers itself, `https://example.org/data/1` and `https://example.org/data?query=…`. It covers
 /// neither `https://example.org/database` nor `https://example.org.evil/data`, because components are compared.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct IriPrefix(Url);
 
 /// Text that is not a valid [`IriPrefix`].
@@ -70,6 +70,12 @@ impl TryFrom<String> for IriPrefix {
 
     fn try_from(text: String) -> Result<Self, PrefixError> {
         text.parse()
+    }
+}
+
+impl From<IriPrefix> for String {
+    fn from(IriPrefix(url): IriPrefix) -> Self {
+        url.into()
     }
 }
 

@@ -1,13 +1,14 @@
 //! Background tasks of the server, for example the harvest that updates its collection.
 
 use super::Tasks;
+use super::change_lock::{ChangeGuard, ChangeLock};
 use crate::AppState;
 use lodeseek_engine::Searcher;
 use lodeseek_snapshot::StorageOptions;
 use lodeseek_sparql::QueryEngine;
 use lodeseek_store::Store;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A task on a thread of its own, for the lifetime of the server.
@@ -44,7 +45,9 @@ pub struct Live {
     pub(crate) storage: Arc<StorageOptions>,
     stop: StopSignal,
     tasks: Arc<Tasks>,
-    changes: Arc<Mutex<()>>,
+    changes: Arc<ChangeLock>,
+    /// Held by the harvest that runs.
+    pub(super) harvests: Arc<Mutex<()>>,
 }
 
 impl Live {
@@ -58,6 +61,7 @@ impl Live {
             stop,
             tasks,
             changes: Arc::clone(&state.changes),
+            harvests: Arc::clone(&state.harvests),
         }
     }
 
@@ -66,9 +70,15 @@ impl Live {
         self.tasks.add(what, outcome);
     }
 
-    /// Waits until no other task changes the collection, and keeps others from changing it until the result is dropped.
-    pub fn lock_changes(&self) -> MutexGuard<'_, ()> {
-        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits until no other task changes the collection, and keeps others from changing it until the result is dropped. Tasks
+    /// get the lock in the order of their requests.
+    pub fn lock_changes(&self) -> ChangeGuard<'_> {
+        self.changes.lock()
+    }
+
+    /// Returns true if no task changed the collection for a time.
+    pub(super) fn is_quiet(&self, time: Duration) -> bool {
+        self.changes.is_quiet(time)
     }
 
     /// Sleeps for a time, or until the server stops. Returns true if the server still runs.

@@ -1,12 +1,17 @@
 //! Changes of the collection: what a job does.
 //!
-//! Each change is all or nothing: it is visible after the commit of the index, and a failure restores the store.
+//! Each change is all or nothing: it is visible after the commit of the index, and a failure restores the store. A load or a
+//! harvest consists of several such steps.
 
 use super::Live;
+use super::downloads::download;
 use super::harvest_schedule::index_pending;
+use super::harvests::harvest;
 use super::jobs::{Jobs, Next, Progress};
 use lodeseek_catalog::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata};
 use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, Updater, backup};
+use lodeseek_harvest::HarvestRequest;
+use lodeseek_net::egress::{Cancellation, IpNet};
 use lodeseek_rdf::TripleGraph;
 use lodeseek_snapshot::{RemoteSnapshots, Retention, SnapshotError, SnapshotLocation, publish};
 use lodeseek_store::{
@@ -37,8 +42,10 @@ const MAX_PROBLEMS: usize = 20;
 pub(crate) enum Change {
     /// Adds or replaces one dataset.
     Put(Box<DatasetUpload>),
-    /// Loads catalogues and dumps of this machine.
-    Load { sources: Vec<PathBuf>, id_prefix: String },
+    /// Loads catalogues and dumps: of this machine, or uploaded into a folder.
+    Load { sources: Vec<PathBuf>, id_prefix: String, spool: Option<Spool> },
+    /// Harvests portals.
+    Harvest(Box<HarvestRequest>),
     /// Removes datasets.
     Remove(Vec<DatasetId>),
     /// Indexes the datasets whose entries are missing or outdated, or all.
@@ -54,6 +61,7 @@ impl Change {
         match self {
             Self::Put(_) => "put",
             Self::Load { .. } => "load",
+            Self::Harvest(_) => "harvest",
             Self::Remove(_) => "remove",
             Self::Index { .. } => "index",
             Self::Backup(_) => "backup",
@@ -66,7 +74,43 @@ impl Change {
         match self {
             Self::Put(upload) => vec![upload.id.to_string()],
             Self::Remove(ids) => ids.iter().map(ToString::to_string).collect(),
-            Self::Load { .. } | Self::Index { .. } | Self::Backup(_) | Self::Publish { .. } => Vec::new(),
+            Self::Load { .. } | Self::Harvest(_) | Self::Index { .. } | Self::Backup(_) | Self::Publish { .. } => {
+                Vec::new()
+            }
+        }
+    }
+
+    /// Returns the lane in which the change waits.
+    pub(crate) fn lane(&self) -> Lane {
+        match self {
+            Self::Harvest(_) => Lane::Harvests,
+            Self::Put(upload) if !upload.addresses.is_empty() => Lane::Downloads,
+            _ => Lane::Changes,
+        }
+    }
+}
+
+/// Lane of the queue. Jobs of one lane are done one after the other; jobs of several lanes take turns at the collection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lane {
+    /// Changes that need nothing from the network.
+    Changes,
+    /// Datasets whose files are downloaded first.
+    Downloads,
+    /// Harvests.
+    Harvests,
+}
+
+impl Lane {
+    /// All lanes. Each has a thread of its own.
+    pub(crate) const ALL: [Self; 3] = [Self::Changes, Self::Downloads, Self::Harvests];
+
+    /// Returns the name of the thread.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Changes => "changes",
+            Self::Downloads => "downloads",
+            Self::Harvests => "harvests",
         }
     }
 }
@@ -78,6 +122,10 @@ pub(crate) struct DatasetUpload {
     pub(crate) metadata: Option<Dataset>,
     /// Files of the content; without any, the present content is kept.
     pub(crate) dumps: Vec<UploadedFile>,
+    /// Addresses of further files, which the job downloads.
+    pub(crate) addresses: Vec<String>,
+    /// Private networks that these addresses may be in.
+    pub(crate) networks: Arc<[IpNet]>,
     /// Folder of the files.
     pub(crate) spool: Spool,
 }
@@ -88,6 +136,8 @@ pub(crate) struct UploadedFile {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) media_type: Option<String>,
+    /// Address from which it was downloaded.
+    pub(crate) address: Option<String>,
 }
 
 /// Folder of uploaded files. It is deleted with this value.
@@ -102,6 +152,11 @@ impl Spool {
 
     pub(crate) fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// Removes the path of the folder from a message: it is no concern of the sender.
+    fn without_path(&self, message: &str) -> String {
+        message.replace(&format!("{}/", self.0.display()), "")
     }
 }
 
@@ -132,17 +187,26 @@ impl Control {
     }
 
     /// Ends the job here if its cancellation was requested.
-    fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self) -> Result<(), Failure> {
         if self.is_cancelled.load(Ordering::SeqCst) { Err(Failure::Cancelled) } else { Ok(()) }
     }
 
     fn report(&self, done: usize, total: usize) {
-        (self.report)(Progress { done, total });
+        self.report_progress(Progress { done, total, ..Progress::default() });
+    }
+
+    pub(super) fn report_progress(&self, progress: Progress) {
+        (self.report)(progress);
+    }
+
+    /// Returns the cancellation of requests that the job sends.
+    pub(super) fn cancellation(&self) -> Cancellation {
+        Cancellation::from(Arc::clone(&self.is_cancelled))
     }
 }
 
 /// Reason why a change was not made.
-enum Failure {
+pub(super) enum Failure {
     Cancelled,
     Error(String),
 }
@@ -173,12 +237,14 @@ impl From<CatalogError> for Failure {
     }
 }
 
-/// Makes the changes of a queue until the server stops.
-pub(crate) fn make_changes(jobs: &Arc<Jobs>, live: &Live) {
-    index_pending(live);
+/// Makes the changes of a lane until the server stops.
+pub(crate) fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
+    if lane == Lane::Changes {
+        index_pending(live);
+    }
     let mut tasks = Upkeep::default();
     loop {
-        match jobs.next(QUIET) {
+        match jobs.next(lane, QUIET) {
             Next::Stop => return,
             Next::Idle => tasks.run(live),
             Next::Job(id, change, is_cancelled) => {
@@ -206,15 +272,27 @@ pub(crate) fn make_changes(jobs: &Arc<Jobs>, live: &Live) {
 
 fn make(change: Change, live: &Live, control: &Control) -> Result<Value, Failure> {
     control.check()?;
+    match change {
+        // A harvest locks changes for each of its batches.
+        Change::Harvest(request) => harvest(&request, live, control),
+        Change::Put(upload) => {
+            let upload = downloaded(*upload, control)?;
+            locked(live, || put(upload, live))
+        }
+        Change::Load { sources, id_prefix, spool } => {
+            locked(live, || load(&sources, &id_prefix, spool.as_ref(), live, control))
+        }
+        Change::Remove(ids) => locked(live, || remove(&ids, live)),
+        Change::Index { rebuild } => locked(live, || index(rebuild, live, control)),
+        Change::Backup(folder) => locked(live, || save(&folder, live, control)),
+        Change::Publish { location, keep } => locked(live, || publish_snapshot(&location, keep, live, control)),
+    }
+}
+
+/// Makes a change while no other task changes the collection.
+fn locked(live: &Live, change: impl FnOnce() -> Result<Value, Failure>) -> Result<Value, Failure> {
     let _change = live.lock_changes();
-    let result = match change {
-        Change::Put(upload) => put(*upload, live),
-        Change::Load { sources, id_prefix } => load(&sources, &id_prefix, live, control),
-        Change::Remove(ids) => remove(&ids, live),
-        Change::Index { rebuild } => index(rebuild, live, control),
-        Change::Backup(folder) => return save(&folder, live, control),
-        Change::Publish { location, keep } => return publish_snapshot(&location, keep, live, control),
-    };
+    let result = change();
     // Earlier steps of a failed load are visible too.
     live.searcher.refresh()?;
     result
@@ -227,8 +305,18 @@ fn updater(live: &Live, incomplete: Incomplete) -> Updater<'_> {
     Updater::new(&live.store, load, IndexOptions { now, ..IndexOptions::default() })
 }
 
+/// Downloads the files of an upload that are named by their addresses, beside other changes.
+fn downloaded(mut upload: DatasetUpload, control: &Control) -> Result<DatasetUpload, Failure> {
+    if upload.addresses.is_empty() {
+        return Ok(upload);
+    }
+    let files = download(&upload.addresses, &upload.networks, &upload.spool, control)?;
+    upload.dumps.extend(files);
+    Ok(upload)
+}
+
 fn put(upload: DatasetUpload, live: &Live) -> Result<Value, Failure> {
-    let DatasetUpload { id, metadata, dumps, spool } = upload;
+    let DatasetUpload { id, metadata, dumps, spool, .. } = upload;
     let present = entry(&live.store, &id)?;
     let is_new = present.is_none();
     let has_dumps = !dumps.is_empty();
@@ -293,15 +381,18 @@ fn described(id: DatasetId, metadata: Option<Dataset>, dumps: Vec<UploadedFile>,
     if !has_metadata {
         dataset.distributions.retain(|distribution| matches!(distribution.location, Location::Remote(_)));
     }
-    for UploadedFile { name, path, media_type } in dumps {
-        let is_named = |distribution: &&mut Distribution| file_name(distribution.location.as_str()) == name;
+    for UploadedFile { name, path, media_type, address } in dumps {
+        let is_named = |distribution: &&mut Distribution| match &address {
+            Some(address) => distribution.location.as_str() == address,
+            None => file_name(distribution.location.as_str()) == name,
+        };
         let place = dataset.distributions.iter_mut().find(is_named);
         match place {
             Some(distribution) => distribution.copy = Some(LocalCopy::File(path)),
             None => dataset.distributions.push(Distribution {
                 media_type,
                 copy: Some(LocalCopy::File(path)),
-                ..Distribution::new(Location::File(name))
+                ..Distribution::new(address.map_or(Location::File(name), Location::Remote))
             }),
         }
     }
@@ -336,8 +427,17 @@ fn problems(dataset: &DatasetReport) -> Vec<String> {
 }
 
 /// Loads sources step by step. A cancellation keeps the steps that are done.
-fn load(sources: &[PathBuf], id_prefix: &str, live: &Live, control: &Control) -> Result<Value, Failure> {
-    let catalogs = Catalog::read_all(sources, id_prefix)?;
+fn load(
+    sources: &[PathBuf],
+    id_prefix: &str,
+    spool: Option<&Spool>,
+    live: &Live,
+    control: &Control,
+) -> Result<Value, Failure> {
+    let catalogs = Catalog::read_all(sources, id_prefix).map_err(|error| match spool {
+        Some(spool) => Failure::Error(spool.without_path(&error.to_string())),
+        None => error.into(),
+    })?;
     let total = catalogs.iter().map(|catalog| catalog.datasets.len()).sum();
     let updater = updater(live, Incomplete::Stored);
     let mut whole = LoadReport::default();
@@ -384,15 +484,14 @@ fn index(rebuild: bool, live: &Live, control: &Control) -> Result<Value, Failure
 struct Upkeep {
     /// Time of the first change since the last update.
     changed: Option<Instant>,
-    /// Time of the last change since replaced content was deleted.
-    replaced: Option<Instant>,
+    /// If true, there were changes since replaced content was deleted.
+    has_replaced: bool,
 }
 
 impl Upkeep {
     fn note_change(&mut self) {
-        let now = Instant::now();
-        self.changed.get_or_insert(now);
-        self.replaced = Some(now);
+        self.changed.get_or_insert_with(Instant::now);
+        self.has_replaced = true;
     }
 
     fn are_overdue(&self) -> bool {
@@ -405,8 +504,9 @@ impl Upkeep {
         {
             tracing::warn!(%error, "cannot update duplicates, vectors and statistics; the next change tries again");
         }
-        if self.replaced.is_some_and(|last| last.elapsed() >= RETENTION) {
-            self.replaced = None;
+        // The jobs of other lanes replace content, too.
+        if self.has_replaced && live.is_quiet(RETENTION) {
+            self.has_replaced = false;
             let _change = live.lock_changes();
             if let Err(error) = updater(live, Incomplete::Stored).clear_replaced() {
                 tracing::warn!(%error, "cannot delete replaced content; the next change tries again");

@@ -1,25 +1,17 @@
 //! Scheduled harvests: a background task that harvests sources at intervals into the home that is served.
 
+use super::harvests::{BoxError, acquire_for_schedule, error_chain, run, updater};
 use super::{Background, Live};
-use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_engine::{IndexOptions, Updater};
-use lodeseek_harvest::{
-    Batch, DatasetSink, Downloads, HarvestOptions, HarvestReport, Harvester, StoreOutcome, allow_source_hosts,
-    default_name, is_address,
-};
+use lodeseek_harvest::{Downloads, HarvestOptions, HarvestReport, allow_source_hosts, default_name};
 use lodeseek_net::egress::{Egress, EgressPolicy};
-use lodeseek_store::{DatasetOutcome, LoadOptions, Stamp};
-use oxrdf::NamedNode;
-use oxsdatatypes::DateTime;
-use std::error::Error;
+use lodeseek_store::LoadOptions;
 use std::time::{Duration, Instant};
 
 /// Maximum number of failures that are logged for one harvest.
 const LOGGED_FAILURES: usize = 5;
 /// Time after which replaced content is deleted. Requests that began earlier may still read it.
 const RETENTION: Duration = Duration::from_secs(60);
-
-type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Sources that a server harvests again and again. Changes are served as soon as they are indexed.
 ///
@@ -92,19 +84,16 @@ impl HarvestSchedule {
 
     /// Harvests one source and returns a summary of one line.
     fn harvest(&self, scheduled: &ScheduledSource, live: &Live) -> Result<String, BoxError> {
+        let _harvest = acquire_for_schedule(live);
         let sources = [scheduled.source.clone()];
         let mut policy = self.policy.clone();
         allow_source_hosts(&mut policy, &sources)?;
         let egress = Egress::new(policy);
-        let existing_ids = live.store.ids()?.into_iter().collect();
-        let options = HarvestOptions { existing_ids, downloads: scheduled.downloads, ..HarvestOptions::default() };
-        let folder = live.store.home().join("harvest");
-        let mut sink = LiveSink { live };
-        let harvester = Harvester::new(&egress, &folder, &default_name(&sources)).with_options(options);
-        let report = harvester.run(&sources, &mut sink, &|_| ())?;
+        let options = HarvestOptions { downloads: scheduled.downloads, ..HarvestOptions::default() };
+        let (report, _) = run(live, &egress, &default_name(&sources), &sources, options, &|_| ())?;
         let change = live.lock_changes();
         if has_changes(&report) {
-            sink.updater(None).find_duplicates()?;
+            updater(live, None).find_duplicates()?;
         }
         let encoded = live.searcher.encode()?;
         live.queries.prepare_statistics()?;
@@ -150,62 +139,4 @@ fn summary(report: &HarvestReport, encoded: usize) -> String {
         report.spent.requests,
         report.spent.bytes,
     )
-}
-
-/// Returns the messages of an error and of its causes, separated by colons.
-fn error_chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
-}
-
-/// Sink that stores and indexes harvested datasets in the home that is served.
-struct LiveSink<'l> {
-    live: &'l Live,
-}
-
-impl LiveSink<'_> {
-    /// Returns an updater that stamps datasets with the current time and their origin.
-    fn updater(&self, origin: Option<NamedNode>) -> Updater<'_> {
-        let now = Some(DateTime::now());
-        let load = LoadOptions { stamp: Stamp { now, origin }, ..LoadOptions::default() };
-        Updater::new(&self.live.store, load, IndexOptions { now, ..IndexOptions::default() })
-    }
-}
-
-impl DatasetSink for LiveSink<'_> {
-    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, BoxError> {
-        let _change = self.live.lock_changes();
-        let updater = self.updater(origin(&batch.source));
-        let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
-        let report = updater.run(catalog, &[])?;
-        self.live.searcher.refresh()?;
-        Ok(report.load.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset.outcome))).collect())
-    }
-
-    fn remove(&mut self, ids: &[DatasetId]) -> Result<(), BoxError> {
-        let _change = self.live.lock_changes();
-        self.updater(None).remove(ids)?;
-        self.live.searcher.refresh()?;
-        Ok(())
-    }
-}
-
-/// Returns the IRI of a source, or `None` if the source is a local path.
-fn origin(source: &str) -> Option<NamedNode> {
-    if is_address(source) { NamedNode::new(source).ok() } else { None }
-}
-
-/// Converts the outcome of a load into the outcome that a harvester expects of its sink.
-#[must_use]
-pub fn store_outcome(outcome: DatasetOutcome) -> StoreOutcome {
-    match outcome {
-        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => StoreOutcome::Stored,
-        DatasetOutcome::Unchanged => StoreOutcome::Unchanged,
-        DatasetOutcome::Kept => StoreOutcome::Retained,
-    }
 }

@@ -1,7 +1,10 @@
-//! Queue of changes: one at a time, in the order of their requests, beside running searches.
+//! Queue of changes, in the order of their requests, beside running searches.
+//!
+//! The queue has lanes. Each lane makes one change at a time; a long harvest or download does not delay the changes of the
+//! others.
 
 use super::audit::{AuditEntry, AuditLog};
-use super::changes::{Change, Control, Outcome};
+use super::changes::{Change, Control, Lane, Outcome};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -48,8 +51,17 @@ impl JobState {
 pub(crate) struct Progress {
     /// Datasets done.
     pub(crate) done: usize,
-    /// Datasets of the change.
+    /// Datasets of the change; 0 for a harvest, which does not know them before its end.
     pub(crate) total: usize,
+    /// Pages read by a harvest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pages: Option<u64>,
+    /// Requests sent by a harvest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) requests: Option<u64>,
+    /// Bytes received by a harvest or a download.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bytes: Option<u64>,
 }
 
 /// A change that was requested.
@@ -100,7 +112,8 @@ struct Inner {
     last: u64,
     waiting: VecDeque<(u64, Change)>,
     jobs: BTreeMap<u64, Job>,
-    running: Option<(u64, Arc<AtomicBool>)>,
+    /// Running jobs, at most one of each lane.
+    running: Vec<(u64, Arc<AtomicBool>)>,
     is_stopping: bool,
 }
 
@@ -160,18 +173,20 @@ impl Jobs {
         Ok(job)
     }
 
-    /// Returns the next job when there is one, or [`Next::Idle`] after a time without.
-    pub(crate) fn next(&self, patience: Duration) -> Next {
+    /// Returns the next job of a lane when there is one, or [`Next::Idle`] after a time without.
+    pub(crate) fn next(&self, lane: Lane, patience: Duration) -> Next {
         let inner = self.lock();
-        let is_quiet = |inner: &mut Inner| inner.waiting.is_empty() && !inner.is_stopping;
+        let first = |inner: &Inner| inner.waiting.iter().position(|(_, change)| change.lane() == lane);
+        let is_quiet = |inner: &mut Inner| first(inner).is_none() && !inner.is_stopping;
         let waited = self.wake.wait_timeout_while(inner, patience, is_quiet);
         let (mut inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if inner.is_stopping {
             return Next::Stop;
         }
-        let Some((id, change)) = inner.waiting.pop_front() else { return Next::Idle };
+        let next = first(&inner).and_then(|place| inner.waiting.remove(place));
+        let Some((id, change)) = next else { return Next::Idle };
         let is_cancelled = Arc::new(AtomicBool::new(false));
-        inner.running = Some((id, Arc::clone(&is_cancelled)));
+        inner.running.push((id, Arc::clone(&is_cancelled)));
         if let Some(job) = inner.jobs.get_mut(&id) {
             job.state = JobState::Running;
             job.started = Some(now());
@@ -192,7 +207,7 @@ impl Jobs {
     /// Ends a running job and logs it.
     pub(crate) fn end(&self, id: u64, outcome: Outcome) {
         let mut inner = self.lock();
-        inner.running = None;
+        inner.running.retain(|(running, _)| *running != id);
         if let Some(job) = inner.jobs.get_mut(&id) {
             match outcome {
                 Outcome::Done(result) => (job.state, job.result) = (JobState::Done, Some(result)),
@@ -224,9 +239,7 @@ impl Jobs {
         if state.has_ended() {
             return Cancelled::TooLate;
         }
-        if let Some((running, is_cancelled)) = &inner.running
-            && *running == id
-        {
+        if let Some((_, is_cancelled)) = inner.running.iter().find(|(running, _)| *running == id) {
             is_cancelled.store(true, Ordering::SeqCst);
             return Cancelled::Requested;
         }
@@ -240,12 +253,12 @@ impl Jobs {
         Cancelled::Removed
     }
 
-    /// Cancels all jobs that have not begun, and accepts no more. The running job ends.
+    /// Cancels all jobs that have not begun, and accepts no more. Running jobs end.
     pub(crate) fn stop(&self) {
         let waiting: Vec<u64> = {
             let mut inner = self.lock();
             inner.is_stopping = true;
-            if let Some((_, is_cancelled)) = &inner.running {
+            for (_, is_cancelled) in &inner.running {
                 is_cancelled.store(true, Ordering::SeqCst);
             }
             inner.waiting.iter().map(|(id, _)| *id).collect()
@@ -305,8 +318,12 @@ mod tests {
         Change::Remove(vec![DatasetId::new(id).expect("an id")])
     }
 
+    fn harvest() -> Change {
+        Change::Harvest(Box::default())
+    }
+
     fn next(jobs: &Jobs) -> Option<(u64, Arc<AtomicBool>)> {
-        match jobs.next(Duration::from_millis(1)) {
+        match jobs.next(Lane::Changes, Duration::from_millis(1)) {
             Next::Job(id, _, is_cancelled) => Some((id, is_cancelled)),
             Next::Idle | Next::Stop => None,
         }
@@ -340,13 +357,36 @@ mod tests {
     }
 
     #[test]
+    fn a_harvest_delays_no_other_change() {
+        let home = tempfile::tempdir().expect("a folder");
+        let jobs = Arc::new(Jobs::new(home.path()));
+        for change in [harvest(), harvest(), removal("a")] {
+            jobs.add(change, "ci").expect("added");
+        }
+        let started = |lane| match jobs.next(lane, Duration::from_millis(1)) {
+            Next::Job(id, _, is_cancelled) => Some((id, is_cancelled)),
+            Next::Idle | Next::Stop => None,
+        };
+        let (first, of_first) = started(Lane::Harvests).expect("a job");
+        let (removal, of_removal) = started(Lane::Changes).expect("a job");
+        assert_eq!((first, removal, started(Lane::Changes).is_none()), (1, 3, true));
+        jobs.end(removal, Outcome::Done(json!({})));
+        assert_eq!((jobs.cancel(1), jobs.cancel(2)), (Cancelled::Requested, Cancelled::Removed));
+        assert!(of_first.load(Ordering::SeqCst) && !of_removal.load(Ordering::SeqCst));
+        jobs.stop();
+        jobs.end(first, Outcome::Cancelled);
+        let states: Vec<&str> = jobs.list().iter().map(|job| job.state.name()).collect();
+        assert_eq!(states, ["done", "cancelled", "cancelled"]);
+    }
+
+    #[test]
     fn a_stop_cancels_what_has_not_begun() {
         let home = tempfile::tempdir().expect("a folder");
         let jobs = Jobs::new(home.path());
         jobs.add(removal("a"), "ci").expect("added");
         jobs.stop();
         assert_eq!(jobs.get(1).expect("a job").state, JobState::Cancelled);
-        assert!(matches!(jobs.next(Duration::from_secs(60)), Next::Stop));
+        assert!(matches!(jobs.next(Lane::Changes, Duration::from_secs(60)), Next::Stop));
         assert_eq!(jobs.add(removal("b"), "ci").map(|job| job.id), Err(Refusal::Stopping));
     }
 

@@ -4,7 +4,7 @@
 //! 202 with the job; with it the response waits for the end of the job. Other origins may not read these routes, and no
 //! cookie authorizes a request.
 
-use super::changes::{Change, DatasetUpload, Spool, UploadedFile, make_changes};
+use super::changes::{Change, DatasetUpload, Lane, Spool, UploadedFile, make_changes};
 use super::jobs::{Cancelled, Job, JobState, Jobs, Refusal};
 use super::tokens::{Scope, Tokens};
 use super::{Live, StopSignal};
@@ -13,7 +13,7 @@ use crate::connections::TrustedBody;
 use crate::documentation::{BadRequest, BodyTimeout, Id, JsonError, NotFound, QueueFull};
 use crate::error::ApiError;
 use axum::body::{Body, HttpBody};
-use axum::extract::multipart::Field;
+use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Multipart, Path, Query, Request, State};
 use axum::http::request::Parts;
@@ -23,6 +23,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Dialect};
+use lodeseek_engine::{collection_status, list_datasets};
+use lodeseek_harvest::{HarvestRequest, is_address};
 use lodeseek_snapshot::SnapshotLocation;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,11 +39,17 @@ use std::time::{Duration, Instant};
 use utoipa::{IntoParams, OpenApi};
 
 /// Maximum size of an upload in bytes: 4 GiB.
-const MAX_UPLOAD_BYTES: usize = 4 << 30;
+pub const MAX_UPLOAD_BYTES: usize = 4 << 30;
 /// Maximum size of an uploaded description in bytes: 16 MiB.
 const MAX_METADATA_BYTES: u64 = 16 << 20;
-/// Maximum number of files of an upload.
+/// Maximum number of files of an uploaded dataset.
 const MAX_FILES: usize = 100;
+/// Maximum number of files of an uploaded catalogue.
+pub const MAX_CATALOG_FILES: usize = 10_000;
+/// Maximum number of sources of a load or a harvest.
+pub const MAX_SOURCES: usize = 100;
+/// Maximum size of a text field of an upload in bytes.
+const MAX_TEXT_BYTES: usize = 1 << 14;
 /// Maximum time that a response waits for a job, in seconds.
 const MAX_WAIT: u64 = 600;
 /// Maximum number of datasets of one removal.
@@ -81,33 +89,36 @@ impl Management {
     }
 }
 
-/// The thread that makes the changes. Dropping it stops the thread after its current step.
+/// The threads that make the changes, one for each lane of the queue. Dropping it stops them after their current steps.
 pub struct ChangeWorker {
     jobs: Arc<Jobs>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl ChangeWorker {
-    /// Starts the thread; `None` if the administration is disabled.
-    pub(crate) fn start(state: &AppState, live: Live) -> io::Result<Option<Self>> {
+    /// Starts the threads; `None` if the administration is disabled.
+    pub(crate) fn start(state: &AppState, live: &Live) -> io::Result<Option<Self>> {
         let Some(management) = &state.management else { return Ok(None) };
         let jobs = Arc::clone(&management.jobs);
-        let queue = Arc::clone(&jobs);
-        let thread = std::thread::Builder::new().name("changes".to_owned());
-        let thread = thread.spawn(move || make_changes(&queue, &live))?;
-        Ok(Some(Self { jobs, thread: Some(thread) }))
+        let mut worker = Self { jobs, threads: Vec::new() };
+        for lane in Lane::ALL {
+            let (queue, live) = (Arc::clone(&worker.jobs), live.clone());
+            let thread = std::thread::Builder::new().name(lane.name().to_owned());
+            worker.threads.push(thread.spawn(move || make_changes(&queue, lane, &live))?);
+        }
+        Ok(Some(worker))
     }
 
-    /// Cancels waiting jobs, and waits at most this time for the end of the running one.
+    /// Cancels waiting jobs, and waits at most this time for the end of running ones.
     pub(crate) fn stop(mut self, time: Duration) {
         self.jobs.stop();
         let until = Instant::now() + time;
-        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
+        while self.threads.iter().any(|thread| !thread.is_finished()) {
             if Instant::now() >= until {
                 tracing::warn!(
                     "a change did not end in time and was interrupted; the next start completes or undoes it"
                 );
-                self.thread = None;
+                self.threads.clear();
                 return;
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -118,23 +129,23 @@ impl ChangeWorker {
 impl Drop for ChangeWorker {
     fn drop(&mut self) {
         self.jobs.stop();
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             let _ = thread.join(); // a panic was reported by the thread
         }
     }
 }
 
 impl AppState {
-    /// Enables the administration under `/api/admin`, and starts the thread that makes the changes. The store must be opened
+    /// Enables the administration under `/api/admin`, and starts the threads that make the changes. The store must be opened
     /// for writing.
     ///
     /// # Errors
-    /// If uploads of an earlier process cannot be deleted, or the thread cannot be started.
+    /// If uploads of an earlier process cannot be deleted, or a thread cannot be started.
     pub fn with_administration(self) -> io::Result<(Self, ChangeWorker)> {
         let management = Management::new(self.store.home())?;
         let mut state = self;
         state.management = Some(Arc::new(management));
-        let worker = ChangeWorker::start(&state, Live::new(&state, StopSignal::default()))?;
+        let worker = ChangeWorker::start(&state, &Live::new(&state, StopSignal::default()))?;
         let worker = worker.ok_or_else(|| io::Error::other("the administration is disabled"))?;
         Ok((state, worker))
     }
@@ -219,7 +230,12 @@ fn management(state: &AppState) -> Result<&Arc<Management>, ApiError> {
     put_dataset,
     delete_dataset,
     remove_datasets,
+    load_sources,
+    harvest_sources,
     index_collection,
+    list_collection,
+    show_status,
+    show_token,
     audit_log
 ))]
 pub(crate) struct Operations;
@@ -229,10 +245,14 @@ pub(crate) fn router() -> Router<AppState> {
     Router::new()
         .route("/api/admin/jobs", get(list_jobs))
         .route("/api/admin/jobs/{job}", get(get_job).delete(cancel_job))
+        .route("/api/admin/token", get(show_token))
+        .route("/api/admin/status", get(show_status))
+        .route("/api/admin/datasets", get(list_collection))
         .route("/api/admin/datasets/{id}", put(put_dataset).delete(delete_dataset))
         .route("/api/admin/remove", post(remove_datasets))
         .route("/api/admin/index", post(index_collection))
         .route("/api/admin/load", post(load_sources))
+        .route("/api/admin/harvest", post(harvest_sources))
         .route("/api/admin/backup", post(back_up))
         .route("/api/admin/publish", post(publish))
         .route("/api/admin/audit", get(audit_log))
@@ -319,8 +339,9 @@ async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
 /// `PUT /api/admin/datasets/{id}`.
 #[utoipa::path(put, path = "/api/admin/datasets/{id}", tag = "Administration", summary = "Add or replace a dataset",
     description = "The body is a description (Turtle, JSON-LD, or another format that `load` reads; or a JSON object with \
-        title, description, tags and others), or multipart/form-data with the fields `metadata` (one) and `dump` (up to 100 RDF \
-        files). Without metadata the present description is kept, without dumps the present content.",
+        title, description, tags and others), or multipart/form-data with the fields `metadata` (one), `dump` (RDF files) and \
+        `url` (addresses of RDF files, which the server downloads); up to 100 files. Or the JSON object {\"url\": ADDRESS}. \
+        Without metadata the present description is kept, without files the present content.",
     params(Id),
     request_body(content = String, content_type = "multipart/form-data"),
     responses(
@@ -345,7 +366,11 @@ async fn put_dataset(
         let id = dataset_id(&id)?;
         let wait = wait_time(request.headers());
         let spool = management(&state)?.new_spool().map_err(|error| ApiError::internal(&error))?;
-        let upload = receive(request, id, spool).await?;
+        let mut upload = receive(request, id, spool).await?;
+        // What is in a private network becomes public with the dataset.
+        if caller.scope == Scope::Admin {
+            upload.networks = Arc::clone(&state.private_networks);
+        }
         submit(&state, Change::Put(Box::new(upload)), &caller, wait).await
     })
     .await
@@ -462,21 +487,130 @@ struct Sources {
     id_prefix: String,
 }
 
-/// `POST /api/admin/load`: loads files of this machine. Only for the local socket: others must not read its files.
-async fn load_sources(
+/// `POST /api/admin/load`.
+#[utoipa::path(post, path = "/api/admin/load", tag = "Administration", summary = "Load catalogues and dumps",
+    description = "The body is multipart/form-data: fields `file` with the files, whose file names are paths such as \
+        `catalog.ttl` and `dumps/trees.nt`, one field `source` for each of these that is a catalogue, a dump or a folder to \
+        load, and optionally `idPrefix`. Over the local socket, also a JSON object with `sources`, absolute paths.",
+    request_body(content = String, content_type = "multipart/form-data"),
+    responses(
+        (status = 200, description = "The sources were loaded (with Prefer: wait).", body = Object),
+        (status = 202, description = "The job is queued or running.", body = Object),
+        BadRequest<JsonError>,
+        (status = 401, description = "A token is required.", body = Object),
+        (status = 403, description = "The token's scope is not sufficient.", body = Object),
+        BodyTimeout<JsonError>,
+        (status = 422, description = "A source cannot be read.", body = Object),
+        QueueFull<JsonError>),
+    security(("bearer" = [])))]
+async fn load_sources(State(state): State<AppState>, caller: Caller, request: Request) -> Response {
+    respond(async {
+        caller.require(Scope::Write)?;
+        let wait = wait_time(request.headers());
+        let change = if is_form(request.headers()) {
+            let spool = management(&state)?.new_spool().map_err(|error| ApiError::internal(&error))?;
+            receive_sources(request, spool).await?
+        } else {
+            let body = Json::from_request(request, &()).await;
+            let Json(Sources { sources, id_prefix }) =
+                body.map_err(|rejection: JsonRejection| ApiError::bad_request(rejection.body_text()))?;
+            let message =
+                "files of the server's machine are loaded over its local socket only; upload them as multipart/form-data";
+            require_local_paths(&caller, &sources, message)?;
+            Change::Load { sources, id_prefix, spool: None }
+        };
+        submit(&state, change, &caller, wait).await
+    })
+    .await
+}
+
+/// `POST /api/admin/harvest`.
+#[utoipa::path(post, path = "/api/admin/harvest", tag = "Administration", summary = "Harvest portals now",
+    description = "The body is a JSON object with `sources`, addresses of catalogues or portals, and the options of \
+        `lodeseek harvest`: name, download, keepGone, idPrefix, fullHarvestEvery, hosts, otherHosts (refused or any-public), \
+        pause, maxRequests, maxMegabytes, maxMinutes, maxPages, maxFileMegabytes, maxFileSeconds. Harvests run one after the \
+        other; other changes are made between their batches of 200 datasets. The result has one report for each harvest. \
+        Local paths and privateNetworks are accepted over the local socket only.",
+    request_body(content = Object, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The harvest has ended (with Prefer: wait).", body = Object),
+        (status = 202, description = "The job is queued or running.", body = Object),
+        BadRequest<JsonError>,
+        (status = 401, description = "A token is required.", body = Object),
+        (status = 403, description = "The token's scope is not sufficient, or a source is a local path.", body = Object),
+        BodyTimeout<JsonError>,
+        (status = 422, description = "The harvest failed; batches that were stored are kept.", body = Object),
+        QueueFull<JsonError>),
+    security(("bearer" = [])))]
+async fn harvest_sources(
     State(state): State<AppState>,
     caller: Caller,
     headers: HeaderMap,
-    body: Result<Json<Sources>, JsonRejection>,
+    body: Result<Json<HarvestRequest>, JsonRejection>,
 ) -> Response {
     respond(async {
-        let Json(Sources { sources, id_prefix }) =
-            body.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-        let message = "files of the server's machine are loaded over its local socket only; upload the dataset instead";
-        require_local_paths(&caller, &sources, message)?;
-        submit(&state, Change::Load { sources, id_prefix }, &caller, wait_time(&headers)).await
+        caller.require(Scope::Admin)?;
+        let Json(mut request) = body.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        if request.sources.is_empty() || request.sources.len() > MAX_SOURCES {
+            return Err(ApiError::bad_request(format!("name 1 to {MAX_SOURCES} sources")));
+        }
+        if !caller.is_local {
+            restrict(&mut request, &state)?;
+        }
+        request.policy(&request.sources).map_err(|error| ApiError::bad_request(error.to_string()))?;
+        submit(&state, Change::Harvest(Box::new(request)), &caller, wait_time(&headers)).await
     })
     .await
+}
+
+/// Rejects files and networks that a client of another machine may not read, and sets the networks of the configuration.
+fn restrict(request: &mut HarvestRequest, state: &AppState) -> Result<(), ApiError> {
+    let message = if let Some(path) = request.local_source() {
+        format!(
+            "{path:?} is no http or https address; files of the server's machine are harvested over its local socket only"
+        )
+    } else if !request.private_networks.is_empty() {
+        "private networks are allowed by the server's settings only: `private-networks` in the table [service]"
+            .to_owned()
+    } else {
+        request.private_networks = state.private_networks.to_vec();
+        return Ok(());
+    };
+    Err(ApiError::with_status(StatusCode::FORBIDDEN, message))
+}
+
+/// `GET /api/admin/datasets`.
+#[utoipa::path(get, path = "/api/admin/datasets", tag = "Administration", summary = "Datasets with their states",
+    responses((status = 200, description = "The datasets by id, as `lodeseek list --json` writes them.", body = Object)),
+    security(("bearer" = [])))]
+async fn list_collection(State(state): State<AppState>, caller: Caller) -> Response {
+    respond(async {
+        caller.require(Scope::Read)?;
+        Ok(Json(state.work(|state| Ok(list_datasets(&state.store)?)).await?).into_response())
+    })
+    .await
+}
+
+/// `GET /api/admin/status`.
+#[utoipa::path(get, path = "/api/admin/status", tag = "Administration", summary = "State of the collection",
+    responses((status = 200, body = Object, description =
+        "The state as `lodeseek status --json` writes it, and the server's version.")),
+    security(("bearer" = [])))]
+async fn show_status(State(state): State<AppState>, caller: Caller) -> Response {
+    respond(async {
+        caller.require(Scope::Read)?;
+        let status = state.work(|state| Ok(collection_status(&state.store)?)).await?;
+        Ok(Json(json!({ "version": env!("CARGO_PKG_VERSION"), "status": status })).into_response())
+    })
+    .await
+}
+
+/// `GET /api/admin/token`.
+#[utoipa::path(get, path = "/api/admin/token", tag = "Administration", summary = "The token of the request",
+    responses((status = 200, description = "Name and scope, for a check before an upload.", body = Object)),
+    security(("bearer" = [])))]
+async fn show_token(caller: Caller) -> Response {
+    Json(json!({ "name": caller.name, "scope": caller.scope })).into_response()
 }
 
 /// Rejects paths of this machine from other clients than those of the local socket, and relative paths.
@@ -594,18 +728,19 @@ fn job_response(job: &Job) -> Response {
 /// Receives an upload into its folder, and reads its description.
 async fn receive(request: Request, id: DatasetId, spool: Spool) -> Result<DatasetUpload, ApiError> {
     let media_type = content_type(request.headers().get(header::CONTENT_TYPE));
-    let mut upload = DatasetUpload { id, metadata: None, dumps: Vec::new(), spool };
+    let mut upload =
+        DatasetUpload { id, metadata: None, dumps: Vec::new(), addresses: Vec::new(), networks: Arc::default(), spool };
     if media_type.as_deref() != Some("multipart/form-data") {
         let path = description_path(&upload.spool, media_type.as_deref(), None)?;
         receive_body(request.into_body(), &path).await?;
-        upload.metadata = Some(read_description(path, upload.id.clone()).await?);
+        match only_address(&path)? {
+            Some(address) => upload.addresses.push(address),
+            None => upload.metadata = Some(read_description(path, upload.id.clone()).await?),
+        }
         return Ok(upload);
     }
-    let multipart = Multipart::from_request(request, &()).await;
-    let mut multipart = multipart.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-    let bad =
-        |error: axum::extract::multipart::MultipartError| ApiError::with_status(error.status(), error.body_text());
-    while let Some(mut field) = multipart.next_field().await.map_err(bad)? {
+    let mut multipart = open_form(request).await?;
+    while let Some(mut field) = next_field(&mut multipart).await? {
         let media_type = field.content_type().map(|text| text.split(';').next().unwrap_or(text).trim().to_owned());
         let name = field.file_name().map(str::to_owned);
         match field.name() {
@@ -621,19 +756,115 @@ async fn receive(request: Request, id: DatasetId, spool: Spool) -> Result<Datase
                 let name = dump_name(name.as_deref(), &upload.dumps)?;
                 let path = upload.spool.path().join(&name);
                 receive_field(&mut field, &path, u64::MAX).await?;
-                upload.dumps.push(UploadedFile { name, path, media_type: media_type.filter(|text| !is_generic(text)) });
+                let media_type = media_type.filter(|text| !is_generic(text));
+                upload.dumps.push(UploadedFile { name, path, media_type, address: None });
             }
-            other => {
-                let message =
-                    format!("unknown field {:?}; supported fields: metadata, dump", other.unwrap_or_default());
-                return Err(ApiError::bad_request(message));
+            Some("url") if upload.addresses.len() >= MAX_FILES => {
+                return Err(ApiError::bad_request(format!("an upload may have at most {MAX_FILES} files")));
             }
+            Some("url") => upload.addresses.push(file_address(&receive_text(&mut field).await?)?),
+            other => return Err(unknown_field(other, "metadata, dump, url")),
         }
     }
-    if upload.metadata.is_none() && upload.dumps.is_empty() {
-        return Err(ApiError::bad_request("the upload is empty; send the field `metadata`, or files in fields `dump`"));
+    if upload.metadata.is_none() && upload.dumps.is_empty() && upload.addresses.is_empty() {
+        let message =
+            "the upload is empty; send the field `metadata`, files in fields `dump`, or addresses in fields `url`";
+        return Err(ApiError::bad_request(message));
     }
     Ok(upload)
+}
+
+fn is_form(headers: &HeaderMap) -> bool {
+    content_type(headers.get(header::CONTENT_TYPE)).as_deref() == Some("multipart/form-data")
+}
+
+/// Receives the files of catalogues and dumps into a folder.
+async fn receive_sources(request: Request, spool: Spool) -> Result<Change, ApiError> {
+    let mut multipart = open_form(request).await?;
+    let (mut sources, mut id_prefix, mut files) = (Vec::new(), String::new(), 0);
+    while let Some(mut field) = next_field(&mut multipart).await? {
+        match field.name() {
+            Some("file") => {
+                files += 1;
+                if files > MAX_CATALOG_FILES {
+                    return Err(ApiError::bad_request(format!("an upload may have at most {MAX_CATALOG_FILES} files")));
+                }
+                let path = spool.path().join(relative_path(field.file_name().unwrap_or_default())?);
+                if let Some(folder) = path.parent() {
+                    fs::create_dir_all(folder).map_err(|error| ApiError::internal(&error))?;
+                }
+                receive_field(&mut field, &path, u64::MAX).await?;
+            }
+            Some("source") if sources.len() < MAX_SOURCES => {
+                sources.push(spool.path().join(relative_path(&receive_text(&mut field).await?)?));
+            }
+            Some("source") => return Err(ApiError::bad_request(format!("name 1 to {MAX_SOURCES} sources"))),
+            Some("idPrefix") => id_prefix = receive_text(&mut field).await?,
+            other => return Err(unknown_field(other, "file, source, idPrefix")),
+        }
+    }
+    if sources.is_empty() || files == 0 {
+        return Err(ApiError::bad_request("send files in fields `file`, and name those to load in fields `source`"));
+    }
+    Ok(Change::Load { sources, id_prefix, spool: Some(spool) })
+}
+
+/// Returns the path of an uploaded file, which cannot leave its folder.
+fn relative_path(name: &str) -> Result<PathBuf, ApiError> {
+    let is_plain = |part: &str| {
+        !part.is_empty() && !matches!(part, "." | "..") && part.len() <= 200 && !part.contains(['\\', ':'])
+    };
+    if name.len() > 2000 || name.contains(char::is_control) || !name.split('/').all(is_plain) {
+        let message = format!("{name:?} is no relative path of a file; use a name such as dumps/trees.nt");
+        return Err(ApiError::bad_request(message));
+    }
+    Ok(name.split('/').collect())
+}
+
+async fn receive_text(field: &mut Field<'_>) -> Result<String, ApiError> {
+    let mut text = Vec::new();
+    while let Some(chunk) = field.chunk().await.map_err(|error| form_error(&error))? {
+        text.extend_from_slice(&chunk);
+        if text.len() > MAX_TEXT_BYTES {
+            return Err(ApiError::bad_request(format!("a text field has more than {MAX_TEXT_BYTES} bytes")));
+        }
+    }
+    String::from_utf8(text).map_err(|_| ApiError::bad_request("a text field is not in UTF-8"))
+}
+
+async fn open_form(request: Request) -> Result<Multipart, ApiError> {
+    Multipart::from_request(request, &()).await.map_err(|rejection| ApiError::bad_request(rejection.body_text()))
+}
+
+async fn next_field(form: &mut Multipart) -> Result<Option<Field<'_>>, ApiError> {
+    form.next_field().await.map_err(|error| form_error(&error))
+}
+
+fn form_error(error: &MultipartError) -> ApiError {
+    ApiError::with_status(error.status(), error.body_text())
+}
+
+fn unknown_field(name: Option<&str>, supported: &str) -> ApiError {
+    ApiError::bad_request(format!("unknown field {:?}; supported fields: {supported}", name.unwrap_or_default()))
+}
+
+/// Returns an address of a file to download.
+fn file_address(text: &str) -> Result<String, ApiError> {
+    let text = text.trim();
+    if is_address(text) && !text.contains(char::is_control) {
+        return Ok(text.to_owned());
+    }
+    Err(ApiError::bad_request(format!("url: {text:?} is no http or https address")))
+}
+
+/// Returns the address of a body `{"url": ADDRESS}`, which has no other key.
+fn only_address(path: &std::path::Path) -> Result<Option<String>, ApiError> {
+    let text = fs::read(path).map_err(|error| ApiError::internal(&error))?;
+    let Ok(Value::Object(object)) = serde_json::from_slice(&text) else { return Ok(None) };
+    match object.get("url") {
+        Some(Value::String(address)) if object.len() == 1 => file_address(address).map(Some),
+        _ => Ok(None),
+    }
 }
 
 fn content_type(value: Option<&HeaderValue>) -> Option<String> {
@@ -685,7 +916,7 @@ async fn receive_field(field: &mut Field<'_>, path: &std::path::Path, most: u64)
     let mut file = Receiver::create(path, most)?;
     loop {
         let chunk = field.chunk().await;
-        let chunk = chunk.map_err(|error| ApiError::with_status(error.status(), error.body_text()))?;
+        let chunk = chunk.map_err(|error| form_error(&error))?;
         let Some(chunk) = chunk else { return Ok(()) };
         file.write(&chunk)?;
     }

@@ -6,8 +6,11 @@
 
 mod audit;
 mod background;
+mod change_lock;
 mod changes;
+mod downloads;
 mod harvest_schedule;
+mod harvests;
 mod jobs;
 #[cfg(unix)]
 mod local_socket;
@@ -18,13 +21,16 @@ mod schemas;
 mod tokens;
 
 pub use background::{Background, Live};
-pub use harvest_schedule::{HarvestSchedule, ScheduledSource, store_outcome};
+pub use change_lock::ChangeGuard;
+pub use harvest_schedule::{HarvestSchedule, ScheduledSource};
+pub use harvests::{HarvestOutcome, has_unread_file, store_outcome};
 #[cfg(unix)]
 pub use local_socket::socket_path;
-pub use management::ChangeWorker;
+pub use management::{ChangeWorker, MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES};
 pub use tokens::{Scope, Token, TokenError, Tokens};
 
 pub(crate) use background::StopSignal;
+pub(crate) use change_lock::ChangeLock;
 #[cfg(unix)]
 pub(crate) use local_socket::LocalSocket;
 pub(crate) use management::{Management, Operations as ManagementOperations};

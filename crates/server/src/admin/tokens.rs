@@ -26,7 +26,7 @@ pub enum Scope {
     Read,
     /// Adds, replaces and removes datasets; cancels jobs.
     Write,
-    /// Indexes the whole collection.
+    /// Indexes the whole collection, harvests.
     Admin,
 }
 

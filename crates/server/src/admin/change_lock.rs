@@ -1,0 +1,102 @@
+//! Lock of changes: the task that waits longest gets it next.
+//!
+//! A standard mutex lets a thread that stores one batch after another take it again before a waiting thread wakes.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A lock in the order of requests.
+#[derive(Debug, Default)]
+pub(crate) struct ChangeLock {
+    tickets: Mutex<Tickets>,
+    next: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Tickets {
+    /// Ticket of the next request.
+    last: u64,
+    /// Ticket that may hold the lock.
+    current: u64,
+    /// Time of the last release.
+    released: Option<Instant>,
+}
+
+/// Keeps other tasks from changing the collection until it is dropped.
+#[derive(Debug)]
+pub struct ChangeGuard<'l>(&'l ChangeLock);
+
+impl ChangeLock {
+    /// Waits until all earlier requests have ended.
+    pub(super) fn lock(&self) -> ChangeGuard<'_> {
+        let mut tickets = self.tickets();
+        let own = tickets.last;
+        tickets.last += 1;
+        while tickets.current != own {
+            tickets = self.next.wait(tickets).unwrap_or_else(PoisonError::into_inner);
+        }
+        ChangeGuard(self)
+    }
+
+    /// Returns true if no task held the lock for a time.
+    pub(super) fn is_quiet(&self, time: Duration) -> bool {
+        let tickets = self.tickets();
+        tickets.current == tickets.last && tickets.released.is_none_or(|last| last.elapsed() >= time)
+    }
+
+    fn tickets(&self) -> MutexGuard<'_, Tickets> {
+        self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for ChangeGuard<'_> {
+    fn drop(&mut self) {
+        let mut tickets = self.0.tickets();
+        tickets.current += 1;
+        tickets.released = Some(Instant::now());
+        drop(tickets);
+        self.0.next.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::thread;
+
+    #[test]
+    fn a_waiting_task_is_next() {
+        let (lock, batches) = (Arc::new(ChangeLock::default()), Arc::new(AtomicU64::new(0)));
+        let first = lock.lock();
+        let waiting = {
+            let (lock, batches) = (Arc::clone(&lock), Arc::clone(&batches));
+            thread::spawn(move || {
+                let _change = lock.lock();
+                batches.load(Ordering::SeqCst)
+            })
+        };
+        let started = Instant::now();
+        while lock.tickets().last < 2 {
+            assert!(started.elapsed() < Duration::from_secs(60), "the other thread requests the lock");
+            thread::yield_now();
+        }
+        drop(first);
+        for _ in 0..1000 {
+            let _change = lock.lock();
+            batches.fetch_add(1, Ordering::SeqCst);
+        }
+        assert_eq!(waiting.join().expect("no panic"), 0, "it was before all later batches");
+    }
+
+    #[test]
+    fn it_is_quiet_some_time_after_the_last_change() {
+        let lock = ChangeLock::default();
+        assert!(lock.is_quiet(Duration::from_secs(60)), "nothing was changed");
+        let change = lock.lock();
+        assert!(!lock.is_quiet(Duration::ZERO), "a change is made");
+        drop(change);
+        assert!(lock.is_quiet(Duration::ZERO) && !lock.is_quiet(Duration::from_secs(60)));
+    }
+}

@@ -1,0 +1,203 @@
+//! Harvests into the home that is served: by schedule, or as a job.
+//!
+//! One harvest runs at a time. It locks changes for each batch only, so that other changes go between its batches.
+
+use super::Live;
+use super::changes::{Control, Failure};
+use super::jobs::Progress;
+use lodeseek_catalog::{Catalog, DatasetId};
+use lodeseek_engine::{IndexOptions, Updater};
+use lodeseek_harvest::{
+    Batch, DatasetSink, HarvestOptions, HarvestProgress, HarvestReport, HarvestRequest, Harvester, StoreOutcome,
+    is_address,
+};
+use lodeseek_net::egress::Egress;
+use lodeseek_rdf::dump::Outcome;
+use lodeseek_store::{DatasetOutcome, DatasetReport, LoadOptions, Stamp};
+use oxrdf::NamedNode;
+use oxsdatatypes::DateTime;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::error::Error;
+use std::sync::{MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Maximum number of datasets of one batch. Other changes wait for one batch at most.
+const BATCH: usize = 200;
+/// Interval at which a harvest that waits for another one checks for its cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Outcome of one harvest, as its report file contains it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct HarvestOutcome {
+    /// Sources and datasets.
+    #[serde(flatten)]
+    pub harvest: HarvestReport,
+    /// Datasets with a file that could not be read completely, as [`DatasetReport`].
+    pub problems: Vec<Value>,
+    /// Duration in seconds.
+    pub seconds: f64,
+}
+
+impl HarvestOutcome {
+    /// Combines the reports on a harvest.
+    ///
+    /// # Errors
+    /// If a report cannot be written as JSON.
+    pub fn new(harvest: HarvestReport, problems: &[DatasetReport], started: Instant) -> serde_json::Result<Self> {
+        let problems = problems.iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
+        Ok(Self { harvest, problems, seconds: started.elapsed().as_secs_f64() })
+    }
+
+    /// Returns true if at least one source is a catalogue.
+    #[must_use]
+    pub fn has_catalog(&self) -> bool {
+        self.harvest.sources.iter().any(|source| source.form.is_some())
+    }
+}
+
+/// Returns true if a file could not be read completely. Files that were not to be downloaded do not count.
+#[must_use]
+pub fn has_unread_file(dataset: &DatasetReport) -> bool {
+    dataset.files.iter().any(|file| !file.is_clean() && file.outcome != Outcome::Refused)
+}
+
+/// Harvests as a job. The result has one outcome for each harvest. A cancellation keeps the batches that are stored.
+pub(super) fn harvest(request: &HarvestRequest, live: &Live, control: &Control) -> Result<Value, Failure> {
+    let _harvest = acquire(live, control)?;
+    let mut outcomes: Vec<HarvestOutcome> = Vec::new();
+    for sources in request.groups() {
+        control.check()?;
+        let earlier = outcomes.iter().flat_map(|outcome| &outcome.harvest.sources).map(|source| source.datasets).sum();
+        outcomes.push(harvest_group(request, sources, live, control, earlier).map_err(|error| failed(error.as_ref()))?);
+    }
+    control.check()?;
+    Ok(json!({ "harvests": outcomes }))
+}
+
+fn failed(error: &(dyn Error + 'static)) -> Failure {
+    let error = error_chain(error);
+    tracing::error!(error, "a harvest failed");
+    Failure::Error(error)
+}
+
+/// Waits until no other harvest runs.
+fn acquire<'l>(live: &'l Live, control: &Control) -> Result<MutexGuard<'l, ()>, Failure> {
+    loop {
+        control.check()?;
+        match live.harvests.try_lock() {
+            Ok(guard) => return Ok(guard),
+            Err(TryLockError::Poisoned(error)) => return Ok(error.into_inner()),
+            Err(TryLockError::WouldBlock) => thread::sleep(POLL_INTERVAL),
+        }
+    }
+}
+
+fn harvest_group(
+    request: &HarvestRequest,
+    sources: &[String],
+    live: &Live,
+    control: &Control,
+    earlier: u64,
+) -> Result<HarvestOutcome, BoxError> {
+    let started = Instant::now();
+    let egress = Egress::new(request.policy(sources)?);
+    let options = HarvestOptions { cancellation: control.cancellation(), ..request.options() };
+    let show = |progress: HarvestProgress| {
+        let datasets = usize::try_from(earlier + progress.datasets).unwrap_or(usize::MAX);
+        let HarvestProgress { pages, spent, .. } = progress;
+        let (requests, bytes) = (Some(spent.requests), Some(spent.bytes));
+        control.report_progress(Progress { done: datasets, total: 0, pages: Some(pages), requests, bytes });
+    };
+    let (report, problems) = run(live, &egress, &request.name_of(sources), sources, options, &show)?;
+    Ok(HarvestOutcome::new(report, &problems, started)?)
+}
+
+/// Harvests sources under one name into the served home.
+pub(super) fn run(
+    live: &Live,
+    egress: &Egress,
+    name: &str,
+    sources: &[String],
+    options: HarvestOptions,
+    show: &dyn Fn(HarvestProgress),
+) -> Result<(HarvestReport, Vec<DatasetReport>), BoxError> {
+    let existing_ids = live.store.ids()?.into_iter().collect();
+    let options = HarvestOptions { existing_ids, batch_size: BATCH, ..options };
+    let mut sink = LiveSink { live, problems: Vec::new() };
+    let harvester = Harvester::new(egress, &live.store.home().join("harvest"), name).with_options(options);
+    let report = harvester.run(sources, &mut sink, show)?;
+    Ok((report, sink.problems))
+}
+
+/// Returns the messages of an error and of its causes, separated by colons.
+pub(super) fn error_chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// Returns an updater that stamps datasets with the current time and their origin.
+pub(super) fn updater(live: &Live, origin: Option<NamedNode>) -> Updater<'_> {
+    let now = Some(DateTime::now());
+    let load = LoadOptions { stamp: Stamp { now, origin }, ..LoadOptions::default() };
+    Updater::new(&live.store, load, IndexOptions { now, ..IndexOptions::default() })
+}
+
+/// Sink that stores and indexes harvested datasets in the home that is served.
+struct LiveSink<'l> {
+    live: &'l Live,
+    /// Datasets with a file that could not be read completely.
+    problems: Vec<DatasetReport>,
+}
+
+impl DatasetSink for LiveSink<'_> {
+    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, BoxError> {
+        let _change = self.live.lock_changes();
+        let updater = updater(self.live, origin(&batch.source));
+        let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
+        let report = updater.run(catalog, &[])?;
+        self.live.searcher.refresh()?;
+        let outcomes = report.load.datasets.iter();
+        let outcomes = outcomes.map(|dataset| (dataset.id.clone(), store_outcome(dataset.outcome))).collect();
+        self.problems.extend(report.load.datasets.into_iter().filter(has_unread_file));
+        Ok(outcomes)
+    }
+
+    fn remove(&mut self, ids: &[DatasetId]) -> Result<(), BoxError> {
+        let _change = self.live.lock_changes();
+        // Another change may have removed some of them since the harvest began.
+        let present = self.live.store.ids()?;
+        let ids: Vec<DatasetId> = ids.iter().filter(|id| present.binary_search(id).is_ok()).cloned().collect();
+        updater(self.live, None).remove(&ids)?;
+        self.live.searcher.refresh()?;
+        Ok(())
+    }
+}
+
+/// Returns the IRI of a source, or `None` if the source is a local path.
+fn origin(source: &str) -> Option<NamedNode> {
+    if is_address(source) { NamedNode::new(source).ok() } else { None }
+}
+
+/// Converts the outcome of a load into the outcome that a harvester expects of its sink.
+#[must_use]
+pub fn store_outcome(outcome: DatasetOutcome) -> StoreOutcome {
+    match outcome {
+        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => StoreOutcome::Stored,
+        DatasetOutcome::Unchanged => StoreOutcome::Unchanged,
+        DatasetOutcome::Kept => StoreOutcome::Retained,
+    }
+}
+
+/// Waits until no other harvest runs, without a job.
+pub(super) fn acquire_for_schedule(live: &Live) -> MutexGuard<'_, ()> {
+    live.harvests.lock().unwrap_or_else(PoisonError::into_inner)
+}

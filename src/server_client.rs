@@ -1,0 +1,293 @@
+//! Client of a running server: over the local socket of its home, or over HTTP with `--server`.
+//!
+//! A command that changes a served home goes through the server, because it holds the lock of the home.
+
+mod remote;
+mod upload;
+
+use super::harvest::cancellation_on_stop_signal;
+use super::terminal::{bar, grouped};
+use anyhow::{Context, bail};
+use indicatif::ProgressBar;
+use lodeseek_harvest::{HarvestRequest, is_address};
+use lodeseek_net::egress::Cancellation;
+use lodeseek_snapshot::SnapshotLocation;
+use remote::Remote;
+use serde_json::{Value, json};
+use std::io::{self, Read, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use upload::Upload;
+
+/// Time that one response may wait for the end of a job. Progress is shown in between.
+const WAIT_SECONDS: u64 = 1;
+/// Time without any data after which the server counts as hanging.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// A server elsewhere, and the token for it.
+#[derive(clap::Args, Debug, Default)]
+pub(super) struct ServerArguments {
+    /// Use the server at this address, started with `serve --admin`, instead of a home on this machine. Files are uploaded.
+    #[arg(long, value_name = "URL", env = "LODESEEK_SERVER")]
+    server: Option<String>,
+    /// File with the token for --server, which `lodeseek token add` created.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Token for --server. Other users of this machine can read the arguments of a process: prefer the variable or --token-file.
+    #[arg(long, value_name = "TOKEN", env = "LODESEEK_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+}
+
+impl ServerArguments {
+    /// Opens the client of `--server`, or returns `None` without it.
+    ///
+    /// # Errors
+    /// If the address or the token is not valid.
+    pub(super) fn remote(&self) -> anyhow::Result<Option<ServerClient>> {
+        let Some(address) = self.server.as_deref().filter(|address| !address.is_empty()) else {
+            anyhow::ensure!(self.token_file.is_none(), "--token-file needs --server, the address of a server");
+            return Ok(None);
+        };
+        let remote = Remote::new(address, self.token_file.as_deref(), self.token.as_deref())?;
+        Ok(Some(ServerClient(Connection::Remote(remote))))
+    }
+
+    /// Opens the client of `--server`, else of the server that runs on a home. `None` if there is none.
+    ///
+    /// # Errors
+    /// If the address or the token of `--server` is not valid.
+    pub(super) fn find(&self, home: &Path) -> anyhow::Result<Option<ServerClient>> {
+        Ok(self.remote()?.or_else(|| ServerClient::of_home(home)))
+    }
+}
+
+/// A client of a server.
+pub(super) struct ServerClient(Connection);
+
+enum Connection {
+    /// Socket of a home on this machine.
+    #[cfg(unix)]
+    Local(PathBuf),
+    Remote(Remote),
+}
+
+impl ServerClient {
+    /// Finds the server of a home; `None` if none accepts changes.
+    #[cfg(unix)]
+    pub(super) fn of_home(home: &Path) -> Option<Self> {
+        let socket = lodeseek_server::socket_path(home);
+        std::os::unix::net::UnixStream::connect(&socket).ok()?;
+        Some(Self(Connection::Local(socket)))
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn of_home(_: &Path) -> Option<Self> {
+        None
+    }
+
+    /// Returns a name for messages.
+    pub(super) fn name(&self) -> &str {
+        match &self.0 {
+            #[cfg(unix)]
+            Connection::Local(_) => "the running server",
+            Connection::Remote(remote) => remote.address(),
+        }
+    }
+
+    /// Loads files of this machine. Another server receives them, with the files that a catalogue describes.
+    pub(super) fn load(&self, sources: &[PathBuf], id_prefix: &str) -> anyhow::Result<Value> {
+        match &self.0 {
+            #[cfg(unix)]
+            Connection::Local(_) => {
+                let mut absolute = Vec::new();
+                for source in sources {
+                    let path = source.canonicalize();
+                    absolute.push(path.with_context(|| format!("cannot read {}", source.display()))?);
+                }
+                let body = json!({ "sources": absolute, "idPrefix": id_prefix });
+                self.change("/api/admin/load", Some(&body), "datasets")
+            }
+            Connection::Remote(remote) => {
+                let upload = Upload::new(sources, id_prefix)?;
+                let token = self.get("/api/admin/token")?;
+                anyhow::ensure!(
+                    token["scope"] != "read",
+                    "{} does not allow this: the token {} has the scope read; this request needs write",
+                    remote.address(),
+                    token["name"].as_str().unwrap_or_default()
+                );
+                let job = remote.upload("/api/admin/load", upload)?;
+                self.follow(job, "datasets", &cancellation_on_stop_signal()?)
+            }
+        }
+    }
+
+    /// Harvests now.
+    pub(super) fn harvest(&self, request: &HarvestRequest) -> anyhow::Result<Value> {
+        let mut request = request.clone();
+        for source in request.sources.iter_mut().filter(|source| !is_address(source)) {
+            anyhow::ensure!(
+                !self.is_remote(),
+                "{source:?} is no http or https address: {} cannot read files of this machine; `load` uploads them",
+                self.name()
+            );
+            let path = Path::new(source.as_str()).canonicalize();
+            let path = path.with_context(|| format!("cannot read {source}"))?;
+            *source = path.into_os_string().into_string().map_err(|_| anyhow::anyhow!("{source} is not in UTF-8"))?;
+        }
+        self.change("/api/admin/harvest", Some(&json!(request)), "datasets")
+    }
+
+    fn is_remote(&self) -> bool {
+        matches!(self.0, Connection::Remote(_))
+    }
+
+    /// Indexes the datasets that are not up to date, or all.
+    pub(super) fn index(&self, rebuild: bool) -> anyhow::Result<Value> {
+        self.change(&format!("/api/admin/index?rebuild={rebuild}"), None, "datasets")
+    }
+
+    /// Removes datasets, all or none.
+    pub(super) fn remove(&self, ids: &[String]) -> anyhow::Result<Value> {
+        self.change("/api/admin/remove", Some(&json!({ "datasets": ids })), "datasets")
+    }
+
+    /// Writes a backup of the home to a folder of this machine.
+    pub(super) fn backup(&self, folder: &Path) -> anyhow::Result<Value> {
+        let absolute = std::path::absolute(folder).with_context(|| format!("cannot use {}", folder.display()))?;
+        self.change("/api/admin/backup", Some(&json!({ "folder": absolute })), "files")
+    }
+
+    /// Publishes a snapshot of the home.
+    pub(super) fn publish(&self, location: &SnapshotLocation, keep: Option<NonZeroUsize>) -> anyhow::Result<Value> {
+        let target = json!({ "location": location.to_string(), "keep": keep });
+        self.change("/api/admin/publish", Some(&target), "files")
+    }
+
+    /// Returns the datasets with their states.
+    pub(super) fn list(&self) -> anyhow::Result<Value> {
+        self.get("/api/admin/datasets")
+    }
+
+    /// Returns version, token and state of the collection.
+    pub(super) fn status(&self) -> anyhow::Result<Value> {
+        self.get("/api/admin/status")
+    }
+
+    fn get(&self, path: &str) -> anyhow::Result<Value> {
+        self.request("GET", path, None)
+    }
+
+    /// Requests a change, shows its progress in units such as "datasets", and returns its result.
+    ///
+    /// # Errors
+    /// If the server rejects the change, or it fails or is cancelled.
+    fn change(&self, path: &str, body: Option<&Value>, unit: &str) -> anyhow::Result<Value> {
+        // Before the request, which waits for the end of a short job: a signal must not leave the job behind.
+        let stop = cancellation_on_stop_signal()?;
+        let job = self.request("POST", path, body)?;
+        self.follow(job, unit, &stop)
+    }
+
+    /// Waits for the end of a job. The first stop signal cancels the job, the second ends this process.
+    fn follow(&self, mut job: Value, unit: &str, stop: &Cancellation) -> anyhow::Result<Value> {
+        let address = format!("/api/admin/jobs/{}", job["id"]);
+        let bar = bar(1, &format!("{{bar:30}} {{pos}} of {{len}} {unit} · {{elapsed}}{{prefix}}"));
+        let mut is_cancelled = false;
+        let ended = loop {
+            match job["state"].as_str() {
+                Some("queued" | "running") => {}
+                _ => break job,
+            }
+            if stop.is_cancelled() && !is_cancelled {
+                is_cancelled = true;
+                bar.println(format!("cancelling job {}; it ends after its current step", job["id"]));
+                self.request("DELETE", &address, None)?;
+            }
+            show(&bar, &job["progress"]);
+            job = self.get(&address)?;
+        };
+        bar.finish_and_clear();
+        match ended["state"].as_str() {
+            Some("done") => Ok(ended["result"].clone()),
+            Some("cancelled") => bail!("job {} was cancelled; steps that were done are kept", ended["id"]),
+            _ => bail!("{}", ended["error"].as_str().unwrap_or("the server sent no reason")),
+        }
+    }
+
+    /// Sends a request over a connection of its own, and returns the JSON of the response.
+    fn request(&self, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
+        match &self.0 {
+            #[cfg(unix)]
+            Connection::Local(socket) => local_request(socket, method, path, body),
+            Connection::Remote(remote) => remote.request(method, path, body),
+        }
+    }
+}
+
+/// Shows the progress of a job. The number of datasets of a harvest is unknown before its end.
+fn show(bar: &ProgressBar, progress: &Value) {
+    let done = progress["done"].as_u64().unwrap_or(0);
+    bar.set_length(progress["total"].as_u64().unwrap_or(0).max(done).max(1));
+    bar.set_position(done);
+    let mut prefix = String::new();
+    for unit in ["pages", "requests", "bytes"] {
+        if let Some(number) = progress[unit].as_u64() {
+            prefix += &format!(" · {} {unit}", grouped(number));
+        }
+    }
+    bar.set_prefix(prefix);
+}
+
+/// Sends a request over a local socket.
+#[cfg(unix)]
+fn local_request(socket: &Path, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
+    let exchange = || -> io::Result<Vec<u8>> {
+        let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        let body = body.map(Value::to_string).unwrap_or_default();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nPrefer: wait={WAIT_SECONDS}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )?;
+        let mut response = Vec::new();
+        stream.read_to_end(&mut response)?;
+        Ok(response)
+    };
+    let response =
+        exchange().context("the running server does not answer; restart it, or stop it and run the command again")?;
+    let value = json_of(&response)
+        .context("the running server sent an invalid response; restart it with this version of lodeseek")?;
+    match (value.get("state"), value["error"].as_str()) {
+        (None, Some(error)) => bail!("{error}"),
+        _ => Ok(value),
+    }
+}
+
+/// Returns the JSON body of a response. The server ends it with the connection, and does not split it into chunks.
+fn json_of(response: &[u8]) -> Option<Value> {
+    let head = response.windows(4).position(|window| window == b"\r\n\r\n")?;
+    serde_json::from_slice(&response[head + 4..]).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_body_follows_an_empty_line() {
+        assert_eq!(json_of(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n{\"id\": 1}"), Some(json!({"id": 1})));
+        assert_eq!(json_of(b"HTTP/1.1 200 OK\r\n"), None);
+    }
+
+    #[test]
+    fn a_home_without_a_server_has_none() {
+        let home = tempfile::tempdir().expect("a folder");
+        assert!(ServerArguments::default().find(home.path()).expect("no address").is_none());
+        let arguments = ServerArguments { token_file: Some("token".into()), ..ServerArguments::default() };
+        assert!(arguments.find(home.path()).is_err_and(|error| error.to_string().contains("--server")));
+    }
+}
