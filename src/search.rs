@@ -10,8 +10,8 @@ use super::terminal::{Style, counted, cut, grouped, safe, verb};
 use lodeseek_catalog::{Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
-    DenseMatch, DuplicateMode, EncoderSummary, Hit, Interpretation, InterpretationKind, PartKind, QuerySyntax, RerankSummary, SearchRequest, SearchResponse, Searcher,
-    SnippetKind, SnippetTriple,
+    DenseMatch, DuplicateMode, EncoderSummary, Hit, Interpretation, InterpretationKind, PartKind, QuerySyntax,
+    RerankSummary, SearchRequest, SearchResponse, Searcher, SnippetKind, SnippetTriple,
 };
 use lodeseek_snippet::LabelledTriple;
 use std::io::{self, Write};

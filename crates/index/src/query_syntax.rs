@@ -53,13 +53,13 @@ impl QueryPart {
 ///
 /// ```
 /// use lodeseek_index::{PartForm, parse_query};
-/// let parts = parse_query("\"air quality\" Madrid -traffic sosa:Observation");
+/// let parts = parse_query("\"air quality\" Madrid -traffic skos:Concept");
 /// let forms: Vec<_> = parts.iter().map(|part| (part.form, part.text.as_str(), part.excluded)).collect();
 /// assert_eq!(forms, [
 ///     (PartForm::Phrase, "air quality", false),
 ///     (PartForm::Word, "Madrid", false),
 ///     (PartForm::Word, "traffic", true),
-///     (PartForm::Name, "sosa:Observation", false),
+///     (PartForm::Name, "skos:Concept", false),
 /// ]);
 /// ```
 #[must_use]
@@ -144,7 +144,8 @@ mod tests {
 
     #[test]
     fn phrases_are_quoted_in_several_ways() {
-        for query in ["\"air quality\"", "“air quality”", "„air quality“", "«air quality»", "\" air quality \""] {
+        for query in ["\"air quality\"", "“air quality”", "„air quality“", "«air quality»", "\" air quality \""]
+        {
             assert_eq!(parsed(query), ["phrase:air quality"], "{query}");
         }
         assert_eq!(parsed("a \"b c\"d"), ["word:a", "phrase:b c", "word:d"]);
@@ -159,13 +160,19 @@ mod tests {
         assert_eq!(parsed("parks -\"New York\""), ["word:parks", "-phrase:new york"]);
         assert_eq!(parsed("-foaf:Person"), ["-name:foaf:person"]);
         assert_eq!(parsed("air-quality"), ["word:air-quality"]);
-        assert_eq!(parsed("2010 - 2015 -5 -- --x"), ["word:2010", "word:-", "word:2015", "word:-5", "word:--", "word:--x"]);
+        assert_eq!(
+            parsed("2010 - 2015 -5 -- --x"),
+            ["word:2010", "word:-", "word:2015", "word:-5", "word:--", "word:--x"]
+        );
     }
 
     #[test]
     fn names_are_iris_or_have_a_known_prefix() {
         assert_eq!(parsed("foaf:Person <http://e.org/A>"), ["name:foaf:person", "name:http://e.org/a"]);
-        assert_eq!(parsed("note: http:// 12:30 nobody:Knows"), ["word:note:", "word:http://", "word:12:30", "word:nobody:knows"]);
+        assert_eq!(
+            parsed("note: http:// 12:30 nobody:Knows"),
+            ["word:note:", "word:http://", "word:12:30", "word:nobody:knows"]
+        );
         assert_eq!(parse_query("foaf:Person")[0].iri().as_deref(), Some("http://xmlns.com/foaf/0.1/Person"));
         assert_eq!(parse_query("person")[0].iri(), None);
     }

@@ -135,9 +135,11 @@ fn find_documents(part: &QueryPart, snapshot: &Snapshot) -> Result<Found, Engine
         return find_named(iri, snapshot);
     }
     let kind = if part.form == PartForm::Phrase { InterpretationKind::Phrase } else { InterpretationKind::Word };
+    // Common words are not searched for, and other languages have few texts in which they are no common words.
+    let has_words = !snapshot.analysis().query_words(&part.text).is_empty();
     Ok(match snapshot.with_phrase(&part.text)? {
-        Some(documents) => (kind, None, Some(documents)),
-        None => (InterpretationKind::Ignored, None, None),
+        Some(documents) if has_words => (kind, None, Some(documents)),
+        _ => (InterpretationKind::Ignored, None, None),
     })
 }
 

@@ -21,6 +21,7 @@ use crate::scope::CandidateScope;
 use crate::snippets::{self, label_all, mark_terms};
 use crate::spelling::suggest_spelling;
 use crate::{EngineError, QueryTerms, ResultOrder, evidence};
+use interpretation::InterpretedQuery;
 use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selected};
 use lodeseek_index::{
     AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, FacetCounter, Snapshot, StatisticsLevel,
@@ -30,7 +31,6 @@ use lodeseek_rdf::Triple;
 use lodeseek_rerank::Granularity;
 use lodeseek_snippet::keyword::Matches;
 use lodeseek_snippet::{Method, MethodOptions, TripleBudget};
-use interpretation::InterpretedQuery;
 use matched_fields::matched_fields;
 use std::sync::Arc;
 

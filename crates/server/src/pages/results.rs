@@ -383,7 +383,10 @@ impl<'r> Results<'r> {
     fn feed(&self) -> String {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
         parameters.append_pair("q", self.query);
-        parameters.extend_pairs(self.literal()).extend_pairs(self.ranking()).extend_pairs(filter_parameters(self.filter));
+        parameters
+            .extend_pairs(self.literal())
+            .extend_pairs(self.ranking())
+            .extend_pairs(filter_parameters(self.filter));
         format!("/feeds/datasets.atom?{}", parameters.finish())
     }
 
@@ -419,7 +422,12 @@ impl<'r> Results<'r> {
     pub(super) fn fields(&self, filter: &Filter) -> Vec<(&'static str, String)> {
         let lang = self.lang.map(|lang| ("lang", lang.to_owned()));
         let literal = self.literal().map(|(name, value)| (name, value.to_owned()));
-        [("q", self.query.to_owned())].into_iter().chain(lang).chain(literal).chain(self.kept_parameters(filter)).collect()
+        [("q", self.query.to_owned())]
+            .into_iter()
+            .chain(lang)
+            .chain(literal)
+            .chain(self.kept_parameters(filter))
+            .collect()
     }
 }
 
