@@ -10,8 +10,8 @@ use super::terminal::{Style, counted, cut, grouped, safe, verb};
 use lodeseek_catalog::{Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
-    DenseMatch, DuplicateMode, EncoderSummary, Hit, PartKind, RerankSummary, SearchRequest, SearchResponse, Searcher,
-    SnippetKind, SnippetTriple, WorkEvidence,
+    DenseMatch, DuplicateMode, EncoderSummary, Hit, Interpretation, InterpretationKind, PartKind, QuerySyntax,
+    RerankSummary, SearchRequest, SearchResponse, Searcher, SnippetKind, SnippetTriple, WorkEvidence,
 };
 use lodeseek_snippet::LabelledTriple;
 use std::io::{self, Write};
@@ -45,6 +45,9 @@ pub(crate) struct Arguments {
     /// Show duplicates as hits of their own, not merged into one.
     #[arg(long)]
     duplicates: bool,
+    /// Search for the words of the query as typed: quotation marks, minus and names such as `foaf:Person` have no meaning.
+    #[arg(long)]
+    literal: bool,
     #[command(flatten)]
     filter: FilterArguments,
     #[command(flatten)]
@@ -66,6 +69,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     }
     let query = arguments.query.join(" ");
     let request = SearchRequest {
+        syntax: if arguments.literal { QuerySyntax::Literal } else { QuerySyntax::Interpreted },
         depth: arguments.depth.get(),
         explain: arguments.explain,
         snippet: arguments.snippet,
@@ -104,6 +108,7 @@ fn write_response(
     if response.hits.is_empty() {
         let passing = if request.filter.is_empty() { "" } else { " that passes the filters" };
         writeln!(out, "No dataset{passing} contains any of the words of “{}”.", safe(query))?;
+        write_interpretations(out, &response.interpretations)?;
         write_suggestion(out, style, response)?;
         return Ok(response.facets.as_ref().map_or(Ok(()), |counts| write_counts(out, counts))?);
     }
@@ -115,6 +120,7 @@ fn write_response(
         verb(response.with_words, "matches", "match"),
         safe(query)
     )?;
+    write_interpretations(out, &response.interpretations)?;
     write_suggestion(out, style, response)?;
     if let Some(counts) = &response.facets {
         write_counts(out, counts)?;
@@ -130,6 +136,31 @@ fn write_response(
         view.hit(out, hit)?;
     }
     Ok(())
+}
+
+/// Writes the meanings of the parts of the query that are not only words.
+fn write_interpretations(out: &mut impl Write, interpretations: &[Interpretation]) -> io::Result<()> {
+    if interpretations.is_empty() {
+        return Ok(());
+    }
+    let described: Vec<String> = interpretations.iter().map(describe).collect();
+    writeln!(out, "interpreted: {} (--literal searches for the words as typed)", described.join(", "))
+}
+
+fn describe(part: &Interpretation) -> String {
+    let sign = if part.excluded { "without " } else { "" };
+    let note = match part.kind {
+        InterpretationKind::Unknown if part.excluded => " (in no dataset; ignored)",
+        InterpretationKind::Unknown => " (in no dataset; searched for as words)",
+        InterpretationKind::Ignored => " (common words only; ignored)",
+        _ => "",
+    };
+    let kind = match part.kind {
+        InterpretationKind::Unknown => "name",
+        InterpretationKind::Ignored => "words",
+        kind => kind.name(),
+    };
+    format!("{sign}{kind} “{}”{note}", safe(&part.text))
 }
 
 /// Writes the suggested spelling, if there is one.

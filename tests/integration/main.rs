@@ -42,6 +42,7 @@ mod pages;
 mod protocol;
 mod public_url;
 mod quality;
+mod query_syntax;
 mod ranking;
 #[cfg(feature = "rocksdb")]
 mod rebase;

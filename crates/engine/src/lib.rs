@@ -65,7 +65,9 @@ pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview
 pub use rerank::{
     ComponentRankings, EncoderSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,
 };
-pub use search::{FieldMatch, Hit, SearchRequest, SearchResponse, SnippetKind};
+pub use search::{
+    FieldMatch, Hit, Interpretation, InterpretationKind, QuerySyntax, SearchRequest, SearchResponse, SnippetKind,
+};
 pub use search_json::hit_json;
 pub use searcher::Searcher;
 pub use service::SearchService;

@@ -16,6 +16,9 @@ pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
         "withWords": response.with_words,
         "hits": hits,
     });
+    if !response.interpretations.is_empty() {
+        value["interpretations"] = json!(response.interpretations);
+    }
     if let Some(suggestion) = &response.suggestion {
         value["suggestion"] = json!(suggestion);
     }

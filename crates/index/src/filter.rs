@@ -38,9 +38,11 @@ fn retain_bits(documents: u64, mut passes: impl FnMut(u32) -> bool) -> u64 {
     filtered
 }
 
-/// One bit for each condition of a filter: the facets by index, then the year.
+/// One bit for each condition: the facets by index, then the year; the last bit for those of the query.
 type Conditions = u16;
 const YEAR: Conditions = 1 << Facet::ALL.len();
+/// The last bit: phrases, exclusions and names in the query.
+pub(super) const QUERY: Conditions = 1 << 15;
 
 fn condition_of(facet: Facet) -> Conditions {
     1 << facet.index()
@@ -49,7 +51,7 @@ fn condition_of(facet: Facet) -> Conditions {
 /// Documents that pass a filter, evaluated for all documents of a snapshot.
 pub struct FilteredDocs {
     /// Failed conditions of each document, by segment.
-    failed: Vec<Vec<Conditions>>,
+    pub(super) failed: Vec<Vec<Conditions>>,
 }
 
 impl FilteredDocs {

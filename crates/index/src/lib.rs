@@ -5,12 +5,14 @@ pub mod sparse;
 mod analysis;
 mod columns;
 mod commit_metadata;
+mod conditions;
 mod facets;
 mod facts;
 mod features;
 mod filter;
 mod pair_frequencies;
 mod postings;
+mod query_syntax;
 mod schema;
 mod spelling;
 mod statistics;
@@ -21,10 +23,12 @@ mod writer;
 
 pub use analysis::{Analysis, AnalysisKind, QueryTerm, STOP_WORDS, TermFinder, UnknownAnalysis};
 pub use commit_metadata::recorded_analysis;
+pub use conditions::Condition;
 pub use facts::{Facet, Facts, Filter, NumericFacts, ParseFacetError};
 pub use features::{Feature, FeatureKind};
 pub use filter::{FacetCounter, FacetCounts, FacetValues, FilteredDocs, Selection, ValueCount, YearCounts};
 pub use pair_frequencies::{PairFrequencies, WINDOW_WIDTH};
+pub use query_syntax::{PartForm, QueryPart, parse_query};
 pub use spelling::SpellingCandidate;
 pub use statistics::{
     AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, StatisticsLevel, TermStatistics,

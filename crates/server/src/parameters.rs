@@ -2,7 +2,7 @@
 
 use crate::error::ApiError;
 use axum::http::StatusCode;
-use lodeseek_engine::{DuplicateMode, Facet, Filter, ResultOrder, SnippetKind, facet_value};
+use lodeseek_engine::{DuplicateMode, Facet, Filter, QuerySyntax, ResultOrder, SnippetKind, facet_value};
 use lodeseek_index::sparse::ModelKind;
 
 /// Maximum number of characters of a query.
@@ -43,6 +43,11 @@ pub(crate) fn unknown_parameter(name: &str, known: &[String]) -> ApiError {
 pub(crate) fn parse_model(text: Option<&str>) -> Result<Option<ModelKind>, ApiError> {
     let named = text.map(str::trim).filter(|text| !text.is_empty()).map(str::parse);
     named.transpose().map_err(|error| ApiError::bad_request(format!("model: {error}")))
+}
+
+/// Returns the syntax of a query by the parameter `literal`. Default: interpreted.
+pub(crate) fn query_syntax(literal: Option<bool>) -> QuerySyntax {
+    if literal == Some(true) { QuerySyntax::Literal } else { QuerySyntax::Interpreted }
 }
 
 /// Parses the parameter `sort`: `relevance` (default), `newest`, `largest` or `title`.

@@ -1,10 +1,12 @@
 //! Execution of a search: from a request to a page of hits.
 
+mod interpretation;
 mod matched_fields;
 mod request;
 mod response;
 
-pub use request::{SearchRequest, SnippetKind};
+pub use interpretation::{Interpretation, InterpretationKind};
+pub use request::{QuerySyntax, SearchRequest, SnippetKind};
 pub use response::{FieldMatch, Hit, SearchResponse};
 
 pub(super) use matched_fields::matched_fields_of;
@@ -19,6 +21,7 @@ use crate::scope::CandidateScope;
 use crate::snippets::{self, label_all, mark_terms};
 use crate::spelling::suggest_spelling;
 use crate::{EngineError, QueryTerms, ResultOrder, evidence};
+use interpretation::InterpretedQuery;
 use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selected};
 use lodeseek_index::{
     AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, FacetCounter, Snapshot, StatisticsLevel,
@@ -44,6 +47,10 @@ pub(super) fn search(
     request: &SearchRequest,
 ) -> Result<SearchResponse, EngineError> {
     let snapshot = catalog.snapshot()?;
+    let interpreted = match request.syntax {
+        QuerySyntax::Literal => InterpretedQuery::literal(&request.query),
+        QuerySyntax::Interpreted => InterpretedQuery::new(&request.query, &snapshot)?,
+    };
     let requested_model = request.model.map(|kind| kind.model(LengthMode::Exact));
     let search = Search {
         catalog,
@@ -51,7 +58,8 @@ pub(super) fn search(
         contents,
         request,
         snapshot: &snapshot,
-        query: AnalyzedQuery::new(&request.query, snapshot.analysis()),
+        query: AnalyzedQuery::new(&interpreted.words, snapshot.analysis()),
+        interpreted,
         model: requested_model.as_deref().unwrap_or(ranker.model.as_ref()),
         groups: catalog.duplicate_groups_for(request.duplicates)?,
     };
@@ -65,6 +73,7 @@ struct Search<'s> {
     contents: &'s ContentCache,
     request: &'s SearchRequest,
     snapshot: &'s Snapshot,
+    interpreted: InterpretedQuery,
     query: AnalyzedQuery,
     model: &'s dyn SparseModel,
     groups: Arc<DuplicateGroups>,
@@ -83,6 +92,7 @@ struct PageEntry<'r> {
 impl Search<'_> {
     fn run(self) -> Result<SearchResponse, EngineError> {
         let filtered = self.snapshot.filtered_docs(&self.request.filter)?;
+        let filtered = self.interpreted.restrict(filtered, self.snapshot);
         let scope = CandidateScope::new(self.snapshot, filtered.as_ref(), &self.request.filter);
         let mut facet_counter = match self.request.facets {
             Some(_) => Some(self.snapshot.facet_counter(scope.filtered)?),
@@ -116,6 +126,7 @@ impl Search<'_> {
             suggestion: suggest_spelling(&self.request.query, &self.query, self.snapshot)?,
             rerank: reranked.map(|reranked| reranked.summary),
             facets,
+            interpretations: self.interpreted.interpretations,
             hits,
             query: self.query,
         })
@@ -145,7 +156,7 @@ impl Search<'_> {
             return Ok(None);
         }
         let _span = tracing::info_span!(target: "traces", "re-rank").entered();
-        self.ranker.rerank(&self.request.query, &self.query, self.model, scope)
+        self.ranker.rerank(&self.interpreted.words, &self.query, self.model, scope)
     }
 
     /// Returns the datasets of the requested page, with duplicates merged if the request has it so.
@@ -248,7 +259,7 @@ impl Search<'_> {
         let has_no_term = hit.fields.is_empty();
         for dense in &mut hit.dense {
             if self.request.explain || has_no_term && dense.granularity == Granularity::Piece {
-                dense.parts = reranker.explain(&self.request.query, &hit.card.metadata.id, dense, self.snapshot)?;
+                dense.parts = reranker.explain(&self.interpreted.words, &hit.card.metadata.id, dense, self.snapshot)?;
             }
         }
         Ok(())

@@ -50,11 +50,24 @@ impl TryFrom<String> for SnippetKind {
     }
 }
 
+/// The syntax of a query.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum QuerySyntax {
+    /// Words only. Topics of test collections are literal.
+    #[default]
+    Literal,
+    /// Words, phrases in quotation marks, exclusions by minus, and names of classes, properties, vocabularies and
+    /// entities; see [`parse_query`](lodeseek_index::parse_query).
+    Interpreted,
+}
+
 /// A search request.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
     /// The keywords.
     pub query: String,
+    /// The syntax of the query. Default: literal.
+    pub syntax: QuerySyntax,
     /// Maximum number of hits. Default 10.
     pub depth: usize,
     /// Number of hits omitted at the top, for paging. Default 0.
@@ -84,6 +97,7 @@ impl SearchRequest {
     pub fn new(query: impl Into<String>) -> Self {
         Self {
             query: query.into(),
+            syntax: QuerySyntax::default(),
             depth: 10,
             skip: 0,
             explain: false,

@@ -1,5 +1,6 @@
 //! Search responses.
 
+use super::Interpretation;
 use crate::{Card, DatasetReference, DenseMatch, Evidence, FacetCounts, RerankSummary, SnippetTriple, WorkEvidence};
 use lodeseek_index::AnalyzedQuery;
 use lodeseek_index::document::Field;
@@ -72,6 +73,9 @@ pub struct SearchResponse {
     /// The query with the tokens of each word.
     #[serde(skip)]
     pub(crate) query: AnalyzedQuery,
+    /// The parts of the query that are not only words to search for, and their meanings. Empty for a literal query.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interpretations: Vec<Interpretation>,
     /// Number of datasets that pass the filter and contain at least one of the terms.
     pub with_words: usize,
     /// Number of datasets ranked: those that contain a term, and those found only by vectors.

@@ -211,6 +211,28 @@ impl Analysis {
             Pipeline::Multilingual(multilingual) => multilingual.query_words(text),
         }
     }
+
+    /// Returns the token sequences that a phrase may have in documents, one for each distinct analysis of it.
+    ///
+    /// ```
+    /// use lodeseek_index::{Analysis, AnalysisKind};
+    /// let forms = Analysis::new(AnalysisKind::Multilingual).phrase_forms("qualité de l'air");
+    /// assert!(forms.contains(&vec!["qualit".to_owned(), "air".to_owned()]), "{forms:?}");
+    /// ```
+    #[must_use]
+    pub fn phrase_forms(&self, text: &str) -> Vec<Vec<String>> {
+        let forms = match &self.0 {
+            Pipeline::Multilingual(multilingual) => multilingual.tokens_by_language(text),
+            _ => vec![self.tokens(text).collect()],
+        };
+        let mut distinct: Vec<Vec<String>> = Vec::new();
+        for form in forms {
+            if !form.is_empty() && !distinct.contains(&form) {
+                distinct.push(form);
+            }
+        }
+        distinct
+    }
 }
 
 enum Tokens<'t> {

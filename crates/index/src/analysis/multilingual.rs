@@ -73,6 +73,11 @@ impl Multilingual {
         words
     }
 
+    /// Returns the tokens of a text by the analysis of each language.
+    pub(super) fn tokens_by_language(&self, text: &str) -> Vec<Vec<String>> {
+        (0..LANGUAGES.len()).map(|language| self.tokens_in(language, text)).collect()
+    }
+
     fn tokens_in(&self, language: usize, text: &str) -> Vec<String> {
         let mut chain = self.chains[language].clone();
         let mut stream = chain.token_stream(text);

@@ -54,12 +54,15 @@ impl PartialSchema for SearchResult {
         let suggestion = any_of([Type::String, Type::Object, Type::Null])
             .description(Some("The query with corrected spelling, if words seem misspelt."));
         let with_words = object(Type::Integer).description(Some("Number of datasets with a word of the query."));
+        let interpretations = array(object(Type::Object))
+            .description(Some("Phrases, exclusions and names in the query: kind, text, excluded, iri."));
         let only_closest = object(Type::Boolean).description(Some("If true, no dataset is a close match."));
         let schema = object(Type::Object)
             .property("query", object(Type::String))
             .property("model", object(Type::String))
             .property("terms", terms)
             .property("total", total)
+            .property("interpretations", interpretations)
             .property("suggestion", suggestion)
             .property("withWords", with_words)
             .property("onlyClosest", only_closest)

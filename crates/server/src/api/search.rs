@@ -6,7 +6,8 @@ use crate::documentation::{BadRequest, Busy, ClientLimit, Error, Filters, JsonEr
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
-    Pairs, check_query, check_snippet, filter, parse_duplicates, parse_model, parse_order, unknown_parameter,
+    Pairs, check_query, check_snippet, filter, parse_duplicates, parse_model, parse_order, query_syntax,
+    unknown_parameter,
 };
 use crate::state::Client;
 use axum::Json;
@@ -62,6 +63,9 @@ pub(super) struct Parameters {
     /// If true, adds the values of all facets with counts.
     #[param(default = false)]
     facets: Option<bool>,
+    /// If true, searches for the words as typed: quotation marks, minus and prefixed names have no meaning.
+    #[param(default = false)]
+    literal: Option<bool>,
     /// Duplicates as one hit (once, default), or as separate hits (all).
     #[param(value_type = Option<Duplicates>, inline)]
     duplicates: Option<String>,
@@ -150,6 +154,7 @@ fn search_request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
         facets: parameters.facets.unwrap_or(false).then_some(MAX_FACET_VALUES),
         duplicates: parse_duplicates(parameters.duplicates.as_deref())?,
         order: parse_order(parameters.sort.as_deref())?,
+        syntax: query_syntax(parameters.literal),
         ..SearchRequest::new(query)
     })
 }

@@ -11,6 +11,7 @@ use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
     Pairs, check_query, check_snippet, filter, filter_parameters, parse_duplicates, parse_model, parse_order,
+    query_syntax,
 };
 use crate::portal::license_label;
 use crate::state::Client;
@@ -23,7 +24,8 @@ use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::{Format, Metadata, Scheme};
 use lodeseek_engine::{
     BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Facet, FieldMatch, Filter, Hit,
-    ListedDataset, NearWork, ResultOrder, SearchRequest, SearchResponse, SnippetKind, facet_value,
+    Interpretation, ListedDataset, NearWork, QuerySyntax, ResultOrder, SearchRequest, SearchResponse, SnippetKind,
+    facet_value,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_snippet::LabelledTriple;
@@ -50,6 +52,7 @@ pub(crate) struct Parameters {
     duplicates: Option<String>,
     model: Option<String>,
     sort: Option<String>,
+    literal: Option<bool>,
 }
 
 /// A format, a licence or the like of a dataset.
@@ -138,6 +141,10 @@ struct SearchPage {
     is_ranked_otherwise: bool,
     /// Spelling suggestion with its address.
     suggestion: Option<(String, String)>,
+    /// Meanings of the parts of the query that are not only words.
+    interpretations: Vec<String>,
+    /// Address of the same query without interpretation.
+    literal: String,
 }
 
 /// A ranking model.
@@ -195,6 +202,7 @@ async fn load_page(
         duplicates: parse_duplicates(parameters.duplicates.as_deref())?,
         model: parse_model(parameters.model.as_deref())?,
         order: parse_order(parameters.sort.as_deref())?,
+        syntax: query_syntax(parameters.literal),
         ..SearchRequest::new(query)
     };
     let permit = state.acquire_search_permit(client, &request).await?;
@@ -204,7 +212,9 @@ async fn load_page(
         .work(move |state| {
             let _permit = permit;
             let results = Results::of_search(&request, lang.as_deref());
-            if let Some(address) = resolve_iris(state, &results)? {
+            if request.syntax == QuerySyntax::Interpreted
+                && let Some(address) = resolve_iris(state, &results)?
+            {
                 return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, page.link(address))]).into_response());
             }
             let response = state.searcher.search(&request)?;
@@ -221,6 +231,10 @@ fn resolve_iris(state: &AppState, results: &Results<'_>) -> Result<Option<String
         && state.searcher.catalog().numeric_facts(&id)?.is_some()
     {
         return Ok(Some(href(&id)));
+    }
+    if results.query.contains(['"', '“', '„', '«']) {
+        // The search itself handles names beside phrases.
+        return Ok(None);
     }
     let (mut words, mut filter) = (Vec::new(), results.filter.clone());
     for word in results.query.split(' ') {
@@ -288,6 +302,7 @@ async fn load_list(
                 duplicates: request.duplicates,
                 model,
                 order: request.order,
+                syntax: QuerySyntax::Interpreted,
             };
             if !lists {
                 return Ok(start::start(state, &page, &results, &listing));
@@ -323,6 +338,8 @@ fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listi
         model_fields: Vec::new(),
         is_ranked_otherwise: false,
         suggestion: None,
+        interpretations: Vec::new(),
+        literal: String::new(),
         hits,
         page,
     }
@@ -339,6 +356,7 @@ pub(super) struct Results<'r> {
     pub(super) duplicates: DuplicateMode,
     pub(super) model: Option<ModelKind>,
     pub(super) order: ResultOrder,
+    pub(super) syntax: QuerySyntax,
 }
 
 impl<'r> Results<'r> {
@@ -352,6 +370,7 @@ impl<'r> Results<'r> {
             duplicates: request.duplicates,
             model: request.model,
             order: request.order,
+            syntax: request.syntax,
         }
     }
 
@@ -359,6 +378,7 @@ impl<'r> Results<'r> {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
         parameters.append_pair("q", self.query).append_pair("page", &self.page.to_string());
         parameters.extend_pairs(self.lang.map(|lang| ("lang", lang)));
+        parameters.extend_pairs(self.literal());
         parameters.extend_pairs(self.kept_parameters(self.filter));
         format!("/?{}", parameters.finish())
     }
@@ -367,7 +387,10 @@ impl<'r> Results<'r> {
     fn feed(&self) -> String {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
         parameters.append_pair("q", self.query);
-        parameters.extend_pairs(self.ranking()).extend_pairs(filter_parameters(self.filter));
+        parameters
+            .extend_pairs(self.literal())
+            .extend_pairs(self.ranking())
+            .extend_pairs(filter_parameters(self.filter));
         format!("/feeds/datasets.atom?{}", parameters.finish())
     }
 
@@ -389,6 +412,11 @@ impl<'r> Results<'r> {
         snippet.into_iter().chain(all).chain(sort).chain(self.ranking()).chain(filter_parameters(filter)).collect()
     }
 
+    /// Returns the parameter `literal` if the query is literal. The next query does not keep it.
+    fn literal(&self) -> Option<(&'static str, &'static str)> {
+        (self.syntax == QuerySyntax::Literal).then_some(("literal", "true"))
+    }
+
     /// Returns the parameter `model` if it is not the default.
     fn ranking(&self) -> Option<(&'static str, String)> {
         self.model.map(|model| ("model", model.name().to_owned()))
@@ -397,7 +425,13 @@ impl<'r> Results<'r> {
     /// Returns the fields of a form that extends a filter.
     pub(super) fn fields(&self, filter: &Filter) -> Vec<(&'static str, String)> {
         let lang = self.lang.map(|lang| ("lang", lang.to_owned()));
-        [("q", self.query.to_owned())].into_iter().chain(lang).chain(self.kept_parameters(filter)).collect()
+        let literal = self.literal().map(|(name, value)| (name, value.to_owned()));
+        [("q", self.query.to_owned())]
+            .into_iter()
+            .chain(lang)
+            .chain(literal)
+            .chain(self.kept_parameters(filter))
+            .collect()
     }
 }
 
@@ -458,8 +492,16 @@ fn search_page(
             .suggestion
             .as_ref()
             .map(|meant| (meant.clone(), Results { query: meant, page: 0, ..*results }.href())),
+        interpretations: response.interpretations.iter().map(|part| interpretation(&page, part)).collect(),
+        literal: Results { syntax: QuerySyntax::Literal, page: 0, ..*results }.href(),
         page,
     }
+}
+
+/// Returns the meaning of a part of the query in the language of the page.
+fn interpretation(page: &PageContext, part: &Interpretation) -> String {
+    let text = page.text_with(&format!("interpreted-{}", part.kind.name()), "text", &part.text);
+    if part.excluded { page.text_with("interpreted-excluded", "part", &text) } else { text }
 }
 
 /// Returns the models: the default, then each sparse model other than it.

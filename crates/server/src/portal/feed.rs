@@ -4,7 +4,7 @@
 use crate::AppState;
 use crate::documentation::{BadRequest, Busy, ClientLimit, Filters, Text};
 use crate::error::ApiError;
-use crate::parameters::{Pairs, check_query, filter, parse_model};
+use crate::parameters::{Pairs, check_query, filter, parse_model, query_syntax};
 use crate::portal::ckan::Table;
 use crate::portal::metadata::{PortalMetadata, moment};
 use crate::public_url::LinkBase;
@@ -63,6 +63,7 @@ struct OpenSearch<'b> {
     params(
         ("q" = Option<String>, Query, description = "Query; without it the last changed datasets."),
         ("model" = Option<String>, Query, description = "Ranking model."),
+        ("literal" = Option<bool>, Query, description = "If true, searches for the words as typed."),
         Filters),
     responses(
         (status = 200, description = "Atom.", content_type = "application/atom+xml", body = String),
@@ -82,8 +83,14 @@ pub(crate) async fn datasets(
         return Err(ApiError::bad_request("a feed with filters requires a query: q=words"));
     }
     let named = pairs.iter().find(|(name, _)| name == "model").map(|(_, model)| model.as_str());
-    let request =
-        SearchRequest { depth: MOST, filter, model: parse_model(named)?, ..SearchRequest::new(query.as_str()) };
+    let is_literal = pairs.iter().any(|(name, value)| name == "literal" && value == "true");
+    let request = SearchRequest {
+        depth: MOST,
+        filter,
+        model: parse_model(named)?,
+        syntax: query_syntax(Some(is_literal)),
+        ..SearchRequest::new(query.as_str())
+    };
     let permit = if query.is_empty() { None } else { state.acquire_search_permit(client, checked(&request)?).await? };
     let made = state.work(move |state| {
         let _permit = permit;
