@@ -187,7 +187,10 @@ mod tests {
     use lodeseek_index::vectors::Precision;
     use lodeseek_rerank::Matrix;
 
-    fn works(list: &[(&str, Option<i32>, &[&str], [f32; 2])]) -> EncodedWorks {
+    /// Title, year, ids of datasets, and vector of a work.
+    type TestWork<'t> = (&'t str, Option<i32>, &'t [&'t str], [f32; 2]);
+
+    fn works(list: &[TestWork<'_>]) -> EncodedWorks {
         let (mut values, mut works, mut years) = (Vec::new(), Vec::new(), FxHashMap::<_, Vec<_>>::default());
         for (title, year, names, vector) in list {
             values.extend(vector);
