@@ -255,7 +255,7 @@ impl RerankArguments {
         &self,
         home: &Path,
         choice: &Choice,
-        encoders: Vec<Box<dyn Encoder>>,
+        mut encoders: Vec<Box<dyn Encoder>>,
         pool: Vec<ModelKind>,
         shown: usize,
     ) -> anyhow::Result<Option<Reranker>> {
@@ -263,10 +263,19 @@ impl RerankArguments {
             return Ok(None);
         }
         let ranks_by_works = self.works != Some(0) && self.fusion.is_none() && ranks_by_works(home, &encoders)?;
-        let mut options = self.options(choice, &encoders, pool, shown)?;
-        if ranks_by_works {
-            self.set_works_defaults(&mut options, &encoders, shown);
+        if !ranks_by_works {
+            let options = self.options(choice, &encoders, pool, shown)?;
+            return Ok(Some(Reranker::open(home, encoders, options)?));
         }
+        // Vectors of tokens add nothing to votes of works. They are used only if an argument names or weights them.
+        let uses_tokens = self.encoders.is_any() || !self.fusion_weights.is_empty();
+        let of_texts = choice.clone().with_text_model_only();
+        if !uses_tokens {
+            encoders.retain(|encoder| encoder.granularity() == Granularity::Text);
+        }
+        let choice = if uses_tokens { choice } else { &of_texts };
+        let mut options = self.options(choice, &encoders, pool, shown)?;
+        self.set_works_defaults(&mut options, &encoders, shown);
         Ok(Some(Reranker::open(home, encoders, options)?))
     }
 
@@ -298,7 +307,7 @@ impl RerankArguments {
     }
 
     /// Sets the defaults for a home of descriptions and works, as far as no argument sets another value. Vectors of tokens get the
-    /// weight 0: they re-rank contents and short texts well, but add nothing to votes of works.
+    /// weight 0.
     fn set_works_defaults(&self, options: &mut RerankOptions, encoders: &[Box<dyn Encoder>], shown: usize) {
         options.depth = self.pool_depth.map_or(WORKS_DEPTH, NonZeroUsize::get).max(shown);
         options.dense = NonZeroUsize::new(self.dense_depth.unwrap_or(WORKS_DEPTH));

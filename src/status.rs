@@ -94,6 +94,9 @@ fn write_status(out: &mut impl Write, output: &Output<'_>) -> io::Result<()> {
     for vectors in &status.vectors {
         writeln!(out, "vectors   {}", vectors_line(vectors))?;
     }
+    if status.works > 0 {
+        writeln!(out, "works     {}", grouped(status.works))?;
+    }
     let total: u64 = status.bytes.values().sum();
     let mut parts: Vec<(&String, &u64)> = status.bytes.iter().filter(|(_, bytes)| **bytes * 100 >= total).collect();
     parts.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));

@@ -43,6 +43,7 @@ fn lists_of_works_are_merged_and_bad_lines_named() {
         fs::write(&path, text).expect("written");
         run(home.path(), &["load", path.to_str().expect("UTF-8")])
     };
+    assert!(run(home.path(), &["status"]).out.contains("works     4\n"));
     let again = run(home.path(), &["load", "testdata/research/papers.jsonl"]);
     assert!(again.err.contains("4 works: 0 new, 0 replaced, 4 unchanged"), "{again:?}");
     let changed = load(concat!(

@@ -1,5 +1,6 @@
 //! State of a collection: its datasets, and its size and freshness; removal of datasets.
 
+use super::works::count_works;
 use super::{AnalysisKind, EngineError, IndexOptions, Searcher, Updater, index_folder, list_vectors};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::vectors::Precision;
@@ -109,6 +110,9 @@ pub struct CollectionStatus {
     pub index: Option<IndexStatus>,
     /// Stored vectors, one entry for each model.
     pub vectors: Vec<VectorStatus>,
+    /// Number of works that use datasets.
+    #[serde(default)]
+    pub works: u64,
     /// Time of the last change of a description (`xsd:dateTime`), if recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<String>,
@@ -183,6 +187,7 @@ pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError>
         without_content: datasets.iter().filter(|dataset| dataset.triples == 0).count() as u64,
         vectors: if index.is_some() { vector_states(store.home())? } else { Vec::new() },
         index,
+        works: count_works(store.home())? as u64,
         modified: datasets.iter().filter_map(|dataset| dataset.modified.clone()).max(),
         bytes: sizes(store.home()).map_err(|cause| EngineError::Io { path: store.home().to_owned(), cause })?,
     })

@@ -1,9 +1,8 @@
 //! Verification and repair of a home: store, graph files, index, duplicates, vectors, and results of checked addresses.
 
-use super::works::{read_works, set_works_aside, works_path};
+use super::works::{read_works, set_works_aside, works_folder, works_path};
 use super::{
-    AnalysisKind, Card, EngineError, IndexOptions, Indexer, Searcher, Updater, duplicates, index_folder,
-    vectors_folder, works_folder,
+    AnalysisKind, Card, EngineError, IndexOptions, Indexer, Searcher, Updater, duplicates, index_folder, vectors_folder,
 };
 use lodeseek_catalog::{Dataset, DatasetId};
 use lodeseek_index::vectors::{self, Vectors};

@@ -79,10 +79,7 @@ pub use terms::QueryTerms;
 pub use texts::Texts;
 pub use tuning::TuningPool;
 pub use update::{UpdateReport, Updater};
-pub use works::{
-    AddedWorks, NearWork, WorkEvidence, WorksReport, add_works, count_works, encode_works, has_encoded_works,
-    works_folder,
-};
+pub use works::{AddedWorks, NearWork, WorkEvidence, WorksReport, add_works, encode_works, has_encoded_works};
 
 pub use lodeseek_profile::{Schema, SchemaEdge, SchemaNode};
 

@@ -26,8 +26,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Returns the folder of a home's works and of their vectors.
-#[must_use]
-pub fn works_folder(home: &Path) -> PathBuf {
+pub(super) fn works_folder(home: &Path) -> PathBuf {
     home.join("works")
 }
 
@@ -85,10 +84,7 @@ pub fn add_works(store: &Store, works: Vec<CitingWork>) -> Result<AddedWorks, En
 }
 
 /// Returns the number of works of a home.
-///
-/// # Errors
-/// If they are damaged or cannot be read.
-pub fn count_works(home: &Path) -> Result<usize, EngineError> {
+pub(super) fn count_works(home: &Path) -> Result<usize, EngineError> {
     Ok(read_works(home)?.len())
 }
 
