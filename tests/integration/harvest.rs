@@ -1180,6 +1180,27 @@ fn changing_tags_are_no_change() {
     assert_eq!((second.unchanged, second.spent.not_modified, heap.batches), (1, 0, 1));
 }
 
+/// A file that changes twice within one second has one `Last-Modified`, and servers answer conditional requests with it by 304.
+#[test]
+fn a_change_within_the_second_of_the_first_request_is_found() {
+    const MODIFIED: &str = "Mon, 23 Nov 2026 10:00:00 GMT";
+    for (date, title) in [(MODIFIED, "Second"), ("Mon, 23 Nov 2026 10:00:01 GMT", "First")] {
+        let portal = Portal::start(move |asked| {
+            let reply = match (asked.times, asked.header("if-modified-since")) {
+                (1.., Some(time)) if time == MODIFIED => Reply::new(304, "text/plain", ""),
+                (0, _) => Reply::turtle(format!("{PREFIXES}{}", described(1, "First"))),
+                _ => Reply::turtle(format!("{PREFIXES}{}", described(1, "Second"))),
+            };
+            reply.with("Last-Modified", MODIFIED).with("Date", date)
+        });
+        let (folder, mut heap) = (folder(), Heap::default());
+        again(&portal, "/feed", &folder, &mut heap);
+        again(&portal, "/feed", &folder, &mut heap);
+        let titles: Vec<&String> = heap.titles.values().collect();
+        assert_eq!(titles, [title], "with Date {date}");
+    }
+}
+
 /// Our own feed, all its pages, into another home: the same datasets with the same descriptions.
 #[test]
 fn our_own_feed_comes_back() {

@@ -236,7 +236,9 @@ impl<'h> Fetcher<'h> {
         before: Option<CachedFile>,
     ) -> Result<FetchedFile, FetchError> {
         let text = |name: &str| response.header(name).map(str::to_owned);
-        let (etag, last_modified) = (text("etag"), text("last-modified"));
+        let etag = text("etag");
+        let last_modified = response.header("last-modified").filter(|time| is_strong(time, response.header("date")));
+        let last_modified = last_modified.map(str::to_owned);
         let media_type = text("content-type").map(|text| text.split(';').next().unwrap_or_default().trim().to_owned());
         let final_address = response.address().to_owned();
         let next = next_link(response.headers("link"), &final_address);
@@ -299,6 +301,15 @@ fn conditional<'e>(request: Request<'e>, cached: &CachedFile) -> Request<'e> {
         (None, Some(time)) => request.with_condition("If-Modified-Since", time),
         (None, None) => request,
     }
+}
+
+/// Reports whether a file with this `Last-Modified` cannot have changed later within the same second
+/// ([RFC 9110, section 8.8.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-8.8.2.2)). A conditional request with any other
+/// time could miss that change for ever.
+fn is_strong(last_modified: &str, date: Option<&str>) -> bool {
+    let parsed = |text: &str| httpdate::parse_http_date(text).ok();
+    let (Some(modified), Some(date)) = (parsed(last_modified), date.and_then(parsed)) else { return false };
+    date.duration_since(modified).is_ok_and(|age| age >= Duration::from_secs(1))
 }
 
 /// Requests the identity encoding, because lengths and ranges refer to the encoded content.
@@ -411,6 +422,14 @@ mod tests {
         assert_eq!(next(&["<?page=0>; rel=\"prev\", <?page=2>; rel=\"next last\""]), two);
         assert_eq!(next(&["<http://e.org/x>; rel=first", "<feed?page=2>; title=\"a, b\"; REL=next"]), two);
         assert_eq!(next(&["<?page=2>; rel=\"nextish\"", "broken", "<"]), None);
+    }
+
+    #[test]
+    fn a_time_of_the_same_second_is_no_strong_validator() {
+        let modified = "Mon, 23 Nov 2026 10:00:00 GMT";
+        assert!(is_strong(modified, Some("Mon, 23 Nov 2026 10:00:01 GMT")));
+        let weak = [Some(modified), Some("Mon, 23 Nov 2026 09:59:59 GMT"), Some("today"), None];
+        assert!(weak.into_iter().all(|date| !is_strong(modified, date)));
     }
 
     #[test]
