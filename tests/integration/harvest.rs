@@ -1184,7 +1184,7 @@ fn changing_tags_are_no_change() {
 #[test]
 fn a_change_within_the_second_of_the_first_request_is_found() {
     const MODIFIED: &str = "Mon, 23 Nov 2026 10:00:00 GMT";
-    for (date, title) in [(MODIFIED, "Second"), ("Mon, 23 Nov 2026 10:00:01 GMT", "First")] {
+    for (date, title) in [(MODIFIED, "Second 1"), ("Mon, 23 Nov 2026 10:00:01 GMT", "First 1")] {
         let portal = Portal::start(move |asked| {
             let reply = match (asked.times, asked.header("if-modified-since")) {
                 (1.., Some(time)) if time == MODIFIED => Reply::new(304, "text/plain", ""),
