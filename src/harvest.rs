@@ -105,8 +105,8 @@ pub(crate) struct Arguments {
     ranking: Option<Preset>,
     #[command(flatten)]
     encoders: EncoderArguments,
-    /// Number format of stored vectors: f16, or int8 for half the size. A change encodes all datasets again [default: that of
-    /// the stored vectors, else f16].
+    /// Number format of stored vectors: f16, int8 for half the size, or int2 for an eighth (of texts: int8). A change encodes all
+    /// datasets again [default: that of the stored vectors, else f16].
     #[arg(long, value_name = "PRECISION", requires = "every")]
     vectors: Option<Precision>,
     #[command(flatten)]

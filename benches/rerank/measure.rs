@@ -7,7 +7,7 @@ use std::time::Instant;
 
 /// Candidates of a query.
 pub(super) const CANDIDATES: [usize; 3] = [10, 20, 50];
-pub(super) const PRECISIONS: [Precision; 2] = [Precision::F16, Precision::I8];
+pub(super) const PRECISIONS: [Precision; 3] = [Precision::F16, Precision::I8, Precision::I2];
 
 /// A generator of its own, from a seed.
 pub(super) struct Random(u64);

@@ -1,5 +1,5 @@
 //! Scoring alone: MaxSim and inner products over random matrices, written to a folder of vectors and read back from its map,
-//! at 10, 20 and 50 candidates of two texts each, on one core and on two, as f16 and as int8. Beside MaxSim stands the plain
+//! at 10, 20 and 50 candidates of two texts each, on one core and on two, in each number format. Beside MaxSim stands the plain
 //! loop over the same rows. Then a collection with one vector a text: disk, memory, opening, and the comparison of all
 //! vectors with a query.
 

@@ -16,7 +16,7 @@ const DATASETS: [(&str, usize); 3] = [("a", 0), ("b", 1), ("c", 17)];
 
 #[derive(Arbitrary, Debug)]
 struct Damaged {
-    precision: bool,
+    precision: u8,
     directory: Vec<(u16, u8)>,
     /// Replaces a range of the directory.
     inserted: Option<(u16, u8, String)>,
@@ -31,9 +31,9 @@ struct Commit {
 }
 
 fuzz_target!(init: start(), |input: Damaged| {
-    static COMMITS: OnceLock<[Commit; 2]> = OnceLock::new();
-    let [half, int8] = COMMITS.get_or_init(|| [Precision::F16, Precision::I8].map(commit));
-    let commit = if input.precision { int8 } else { half };
+    static COMMITS: OnceLock<[Commit; 3]> = OnceLock::new();
+    let commits = COMMITS.get_or_init(|| [Precision::F16, Precision::I8, Precision::I2].map(commit));
+    let commit = &commits[usize::from(input.precision) % commits.len()];
     let mut directory = commit.directory.1.clone();
     change(&mut directory, &input.directory);
     if let Some((place, length, text)) = &input.inserted {

@@ -246,7 +246,7 @@ pub(crate) const KEYS: &[Key] = &[
         path: "encoders.vectors",
         kind: Kind::Text,
         flags: "index --vectors, harvest --vectors",
-        help: "Number format of stored vectors: f16, or int8 for half the size",
+        help: "Number format of stored vectors: f16, int8 for half the size, or int2 for an eighth (of texts: int8)",
         default: || Precision::default().to_string(),
         example: "\"f16\"",
     },

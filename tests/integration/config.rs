@@ -4,6 +4,7 @@
 
 use super::support::{Ran, program, run};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -185,6 +186,37 @@ fn a_model_is_given_once() {
     );
     let words = with_defaults(home.path(), &[], &["search", "--json", "--ranking", "words", "trees"]);
     assert_eq!(serde_json::from_str::<Value>(&words.out).expect("JSON")["rerank"], Value::Null);
+}
+
+#[test]
+fn two_bits_are_for_the_vectors_of_tokens() {
+    if std::env::var_os("ORT_DYLIB_PATH").is_none() || !cfg!(feature = "onnx") {
+        eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`");
+        return;
+    }
+    let home = loaded();
+    let models = ["--dpr", DPR, "--colbert", "testdata/models/colbert-native"];
+    let index =
+        |precision| with_defaults(home.path(), &[], &[&["index"], &models[..], &["--vectors", precision]].concat());
+    let search = || with_defaults(home.path(), &[], &["search", "--json", "contamination of the atmosphere"]);
+    let scores = |answer: &str| -> BTreeMap<String, f64> {
+        let answer: Value = serde_json::from_str(answer).expect("JSON");
+        let hits = answer["hits"].as_array().expect("hits").iter();
+        hits.map(|hit| (hit["id"].to_string(), hit["dense"][1]["score"].as_f64().expect("of tokens"))).collect()
+    };
+    assert_eq!(index("f16").code, Some(0));
+    let before = scores(&search().out);
+    let indexed = index("int2");
+    assert!(indexed.err.contains("columns of int8") && indexed.err.contains("columns of int2"), "{}", indexed.err);
+    let after = scores(&search().out);
+    assert_eq!((before.len(), after.len()), (10, 10));
+    for (id, score) in &after {
+        let near = before.get(id).is_none_or(|before| (score / before - 1.0).abs() < 0.15);
+        assert!(near, "{id}: {score} in place of {:?}", before.get(id));
+    }
+    assert!(before != after && with_defaults(home.path(), &[], &["verify"]).code == Some(0));
+    let unknown = index("int3");
+    assert!(unknown.code == Some(2) && unknown.err.contains("supported: f16, int8, int2"), "{unknown:?}");
 }
 
 /// A server in a process of its own, ended when dropped.

@@ -210,7 +210,16 @@ fn description(encoder: &dyn Encoder, options: &EncodingOptions) -> Description 
         model: encoder.name().to_owned(),
         fingerprint: encoder.fingerprint().to_owned(),
         columns: encoder.dimension(),
-        precision: options.precision,
+        precision: precision_of(encoder, options.precision),
+    }
+}
+
+/// Returns the number format of an encoder's vectors: for single vectors of texts, int8 in place of int2, whose error only
+/// the many vectors of a text's tokens level out.
+pub(super) fn precision_of(encoder: &dyn Encoder, requested: Precision) -> Precision {
+    match (encoder.granularity(), requested) {
+        (Granularity::Text, Precision::I2) => Precision::I8,
+        _ => requested,
     }
 }
 

@@ -4,8 +4,9 @@
 //! time. Processors with fused multiply-add give bit-identical results.
 
 use super::Matrix;
-use lodeseek_index::vectors::{PANEL, Rows};
+use lodeseek_index::vectors::{PANEL, Rotation, Rows};
 use pulp::{Arch, Simd, WithSimd};
+use std::sync::OnceLock;
 
 /// Number of query rows multiplied together: enough sums to use all execution units, few enough to fit the registers.
 const TILE: usize = 8;
@@ -16,21 +17,37 @@ pub struct Query {
     rows: usize,
     columns: usize,
     tiles: Vec<f32>,
+    /// The tiles of the rotated rows. All stored rows with the same number of columns have the same rotation.
+    rotated: OnceLock<Vec<f32>>,
 }
 
 impl Query {
     /// Copies the rows of a matrix into the layout.
     #[must_use]
     pub fn new(matrix: &Matrix) -> Self {
-        let (rows, columns) = (matrix.rows(), matrix.columns());
-        let mut tiles = vec![0.0; rows.next_multiple_of(TILE) * columns];
-        for row in 0..rows {
-            let start = row / TILE * TILE * columns + row % TILE;
-            for (column, value) in matrix.row(row).iter().enumerate() {
-                tiles[start + column * TILE] = *value;
-            }
+        Self {
+            rows: matrix.rows(),
+            columns: matrix.columns(),
+            tiles: tiles((0..matrix.rows()).map(|row| matrix.row(row)), matrix.columns()),
+            rotated: OnceLock::new(),
         }
-        Self { rows, columns, tiles }
+    }
+
+    /// Returns the tiles of the rotated rows.
+    fn rotated(&self) -> &Vec<f32> {
+        self.rotated.get_or_init(|| {
+            let rotation = Rotation::new(self.columns);
+            let rows: Vec<Vec<f32>> = (0..self.rows)
+                .map(|row| {
+                    let start = row / TILE * TILE * self.columns + row % TILE;
+                    let mut values: Vec<f32> =
+                        self.tiles[start..].iter().step_by(TILE).take(self.columns).copied().collect();
+                    rotation.apply(&mut values);
+                    values
+                })
+                .collect();
+            tiles(rows.iter().map(Vec::as_slice), self.columns)
+        })
     }
 
     /// Returns the number of rows.
@@ -44,6 +61,18 @@ impl Query {
     pub fn columns(&self) -> usize {
         self.columns
     }
+}
+
+/// Copies rows into tiles.
+fn tiles<'r>(rows: impl ExactSizeIterator<Item = &'r [f32]>, columns: usize) -> Vec<f32> {
+    let mut tiles = vec![0.0; rows.len().next_multiple_of(TILE) * columns];
+    for (row, values) in rows.enumerate() {
+        let start = row / TILE * TILE * columns + row % TILE;
+        for (column, value) in values.iter().enumerate() {
+            tiles[start + column * TILE] = *value;
+        }
+    }
+    tiles
 }
 
 /// Receiver of inner products.
@@ -66,11 +95,14 @@ pub(super) fn products(query: &Query, rows: &Rows, sink: &mut impl Sink) {
         rows.columns(),
         "query and document vectors have different dimensions: they come from different models"
     );
-    Arch::new().dispatch(Products { query, rows, sink });
+    let tiles = if rows.is_rotated() { query.rotated() } else { &query.tiles };
+    Arch::new().dispatch(Products { query, tiles, rows, sink });
 }
 
 struct Products<'p, S> {
     query: &'p Query,
+    /// Tiles of the query, rotated like the rows.
+    tiles: &'p [f32],
     rows: &'p Rows,
     sink: &'p mut S,
 }
@@ -83,10 +115,9 @@ impl<K: Sink> WithSimd for Products<'_, K> {
         let mut panel = vec![0.0; PANEL * self.query.columns];
         let mut sums = [0.0; TILE * PANEL];
         for number in 0..self.rows.panels() {
-            self.rows.expand(number, &mut panel);
-            let scales = self.rows.scales(number);
+            let scales = self.rows.expand(number, &mut panel);
             let rows = PANEL.min(self.rows.rows() - number * PANEL);
-            for (place, tile) in self.query.tiles.chunks_exact(TILE * self.query.columns).enumerate() {
+            for (place, tile) in self.tiles.chunks_exact(TILE * self.query.columns).enumerate() {
                 multiply(simd, tile, &panel, &mut sums);
                 let wanted = TILE.min(self.query.rows - place * TILE);
                 for (row, products) in sums.as_chunks_mut::<PANEL>().0.iter_mut().take(wanted).enumerate() {

@@ -2,7 +2,7 @@
 
 use super::{read_works, works_folder};
 use crate::EngineError;
-use crate::encoding::{EncodingProgress, pack_rows};
+use crate::encoding::{EncodingProgress, pack_rows, precision_of};
 use lodeseek_catalog::{CitingWork, DatasetId};
 use lodeseek_index::vectors::{Description, Precision, Rows, VectorsWriter, model_folder};
 use lodeseek_rerank::{Encoder, Granularity, Matrix};
@@ -49,6 +49,7 @@ pub fn encode_works(
     if encoder.granularity() != Granularity::Text || works.is_empty() && !folder.exists() {
         return Ok(None);
     }
+    let precision = precision_of(encoder, precision);
     let started = Instant::now();
     let description = Description {
         model: encoder.name().to_owned(),

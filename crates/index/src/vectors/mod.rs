@@ -8,6 +8,7 @@
 
 mod directory;
 mod reader;
+mod rotation;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ mod writer;
 
 pub use directory::Description;
 pub use reader::{DatasetVectors, Vectors, VectorsSnapshot};
+pub use rotation::Rotation;
 pub use rows::{PANEL, Precision, Rows, UnknownPrecision};
 pub use writer::VectorsWriter;
 

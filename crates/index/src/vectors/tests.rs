@@ -100,6 +100,7 @@ fn another_precision_begins_anew_and_the_old_answers_until_the_commit() {
     let snapshot = vectors.snapshot().expect("read");
     assert_eq!(snapshot.description().precision, Precision::I8);
     assert_eq!(snapshot.digest(&id("a")), Some("x"));
+    data_file(folder.path());
     drop(VectorsWriter::open(folder.path(), description(Precision::I8)).expect("opened"));
     data_file(folder.path());
 }

@@ -123,7 +123,7 @@ impl VectorsWriter {
     pub fn finish(mut self) -> Result<(), VectorsError> {
         self.commit()?;
         let (all, used) = self.bytes();
-        if all - used > used && all - used >= WORTH_COMPACTING { self.compact() } else { Ok(()) }
+        if all - used > used && all - used >= WORTH_COMPACTING { self.compact() } else { self.remove_stray_files() }
     }
 
     /// Copies the used blocks in their order to a new data file. The old file remains valid until the directory refers
