@@ -149,7 +149,7 @@ bench-rerank: ## measure re-ranking on HOME_DIR and on SIZE generated datasets b
 	@$(RELEASE_ENV) cargo bench $$LODESEEK_FEATURES --bench rerank -- $(PARTS) --size=$(or $(SIZE),31589) \
 	  --model="$(or $(MODEL),$$(python3 tools/model.py))" --home=$(HOME_DIR) --topics=$(or $(TOPICS),$(DATA)/lod/dev/queries.tsv) \
 	  --qrels=$(or $(QRELS),$(DATA)/lod/dev/qrels.txt) --peer=tools/rerank_peer.py --pylate=$(PYLATE) --keep=$(KEEP) \
-	  --encoded=$(ENCODED) --rounds=$(ROUNDS)
+	  --encoded=$(ENCODED) --rounds=$(ROUNDS) --formats=$(FORMATS)
 
 bench-encoder: ## measure the base model's speed and its similarity to REFERENCE (format: benches/encoder.rs)
 	$(if $(REFERENCE),,$(error REFERENCE is missing: a JSON file of texts and their reference vectors (format: benches/encoder.rs); make bench-encoder REFERENCE=FILE))

@@ -4,7 +4,7 @@
 //! model encodes the first datasets alone; all further ones hold the rows of those in turn, so that the files have their
 //! true size and every row is a vector that the model gives. Memory is that of processes of their own.
 
-use super::measure::{PRECISIONS, Random, Spread, cost, memory as of_process};
+use super::measure::{Random, Spread, cost, memory as of_process};
 use super::models::{Clocked, GRANULARITIES, VARIANTS, called, copy, default_options, options, searcher};
 use super::queries::passages;
 use super::{Arguments, Failure};
@@ -34,13 +34,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let encoded = arguments.encoded.min(arguments.size);
     let temporary = tempfile::tempdir()?;
     let folder = arguments.keep.as_deref().unwrap_or(temporary.path()).join(format!("made-up-{}", arguments.size));
-    let homes = PRECISIONS.map(|precision| (precision, folder.join(precision.to_string())));
+    let homes: Vec<(Precision, PathBuf)> =
+        arguments.formats.iter().map(|precision| (*precision, folder.join(precision.to_string()))).collect();
+    let (_, first) = homes.first().ok_or("--formats names none")?;
     println!("{} datasets made up, {encoded} of them encoded by {variant} on {THREADS} threads", arguments.size);
     if !folder.join("finished").exists() {
         let words = words(model)?;
-        index(&index_folder(&homes[0].1), &words, arguments.size)?;
+        index(&index_folder(first), &words, arguments.size)?;
         for (_, home) in &homes[1..] {
-            copy(&index_folder(&homes[0].1), &index_folder(home))?;
+            copy(&index_folder(first), &index_folder(home))?;
         }
         for granularity in GRANULARITIES {
             let clocked = Clocked::open(model, variant, granularity, THREADS)?;
@@ -142,6 +144,7 @@ fn write_as(
     known: &[[Matrix; 2]],
     size: usize,
 ) -> Result<(), Failure> {
+    let precision = stored_as(encoder.granularity(), precision);
     let description = Description {
         model: encoder.name().to_owned(),
         fingerprint: encoder.fingerprint().to_owned(),
@@ -153,11 +156,19 @@ fn write_as(
     let mut writer = VectorsWriter::open(&model_folder(&vectors_folder(home), encoder.fingerprint()), description)?;
     for number in 0..size {
         writer.put(id(number)?, format!("{number:032}"), packed[number % packed.len()].each_ref())?;
-        if number % COMMIT == COMMIT - 1 {
+        if number % COMMIT.max(size / 64) == 0 {
             writer.commit()?;
         }
     }
     Ok(writer.finish()?)
+}
+
+/// The engine stores single vectors of texts as int8 where those of tokens are int2.
+fn stored_as(granularity: Granularity, precision: Precision) -> Precision {
+    match (granularity, precision) {
+        (Granularity::Text, Precision::I2) => Precision::I8,
+        _ => precision,
+    }
 }
 
 /// A matrix whose inner products are what the model was trained for, as the engine stores it.

@@ -1,7 +1,7 @@
 //! Ranking again by vectors: `make bench-rerank`.
 //!
 //! `rerank [PART …] [--model=FOLDER] [--home=HOME] [--topics=FILE] [--qrels=FILE] [--size=N] [--encoded=N] [--rounds=N]
-//! [--variant=FILE] [--keep=FOLDER] [--peer=SCRIPT] [--pylate=PYTHON]`, PART one of
+//! [--formats=LIST] [--variant=FILE] [--keep=FOLDER] [--peer=SCRIPT] [--pylate=PYTHON]`, PART one of
 //! - `scoring`: inner products and MaxSim alone, over random vectors;
 //! - `queries`: whole queries on the datasets of HOME, loaded and indexed, for each of the model's files; beside them the same
 //!   model in Python's ONNX Runtime, and PyLate where PYTHON has it;
@@ -20,6 +20,8 @@ mod models;
 mod queries;
 mod scoring;
 
+use lodeseek_index::vectors::Precision;
+use measure::PRECISIONS;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +42,8 @@ struct Arguments {
     size: usize,
     encoded: usize,
     rounds: usize,
+    /// Number formats of `collection`. Default: all.
+    formats: Vec<Precision>,
     /// A file of the model. Default: both for `queries`, int8 for `collection`, fp32 for `floors`.
     variant: Option<String>,
     /// Encoders whose memory the process prints. `collection` sets it for the process that it starts.
@@ -66,6 +70,10 @@ impl Arguments {
             size: number("--size", 31_589)?,
             encoded: number("--encoded", 2_000)?,
             rounds: number("--rounds", 3)?,
+            formats: match value("--formats") {
+                Some(names) => names.split(',').map(str::parse).collect::<Result<_, _>>()?,
+                None => PRECISIONS.to_vec(),
+            },
             encoders: value("--encoders"),
             variant: value("--variant"),
         })

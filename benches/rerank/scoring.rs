@@ -1,12 +1,12 @@
 //! Scoring alone: MaxSim and inner products over random matrices, written to a folder of vectors and read back from its map,
 //! at 10, 20 and 50 candidates of two texts each, on one core and on two, in each number format. Beside MaxSim stands the plain
 //! loop over the same rows. Then a collection with one vector a text: disk, memory, opening, and the comparison of all
-//! vectors with a query.
+//! vectors with a query, exactly and by their signs.
 
 use super::measure::{CANDIDATES, PRECISIONS, Random, memory, repeated};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::vectors::{DatasetVectors, Description, Precision, Rows, Vectors, VectorsSnapshot, VectorsWriter};
-use lodeseek_rerank::{Matrix, Query, colbert, dpr};
+use lodeseek_rerank::{Matrix, Query, SignRows, colbert, dpr};
 use std::error::Error;
 use std::path::Path;
 use std::thread;
@@ -24,7 +24,7 @@ pub(super) fn run(size: usize) -> Result<(), Box<dyn Error>> {
             late_interaction(columns, precision, ROUNDS)?;
         }
     }
-    for precision in PRECISIONS {
+    for precision in [Precision::F16, Precision::I8] {
         collection(size, 384, 1, precision, ROUNDS)?;
     }
     Ok(())
@@ -146,6 +146,10 @@ fn collection(
     let query = Query::new(&matrix(&mut Random::new(7), 1, columns));
     let times = repeated(rounds, || dpr::dot(&query, &all));
     println!("  a query with all {} vectors, 1 core: {times}", all.rows());
+    let mut signs = SignRows::new(columns);
+    (0..all.rows()).for_each(|row| signs.push(&all.row(row)));
+    let times = repeated(rounds, || signs.estimate(&query));
+    println!("  the same by {:.1} MB of signs, 1 core: {times}", signs.bytes() as f64 / 1e6);
     for count in CANDIDATES {
         let times = repeated(rounds, || {
             let documents = read(&vectors, 0..count).expect("they were written");

@@ -25,7 +25,7 @@ pub struct EncodingOptions {
     /// Number of datasets passed to the encoder at once. Default 16. With some hundred texts, two heads of one network no
     /// longer share a forward pass.
     pub batch: usize,
-    /// Number of datasets after which vectors are committed. Default 512.
+    /// Number of datasets after which vectors are committed: at least a 64th of those that have vectors. Default 512.
     pub commit: usize,
 }
 
@@ -169,7 +169,8 @@ impl<'e> EncodingJob<'e> {
         }
         self.report.encoded += texts.len();
         self.uncommitted += texts.len();
-        if self.uncommitted >= self.commit {
+        // A commit writes the whole directory: with more datasets it must be worth more.
+        if self.uncommitted >= self.commit.max(self.writer.len() / 64) {
             self.writer.commit()?;
             self.uncommitted = 0;
         }

@@ -15,6 +15,21 @@ pub fn dot(query: &Query, rows: &Rows) -> Vec<f32> {
     scores.0
 }
 
+/// Computes the inner product of two vectors, up to rounding as [`dot`]: for single rows, for which `dot` multiplies a whole panel.
+#[must_use]
+pub fn product(a: &[f32], b: &[f32]) -> f32 {
+    const LANES: usize = 16;
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
 struct Scores(Vec<f32>);
 
 impl Sink for Scores {
@@ -50,6 +65,8 @@ mod tests {
         let rows = Rows::pack(&[1.0, 0.0, 0.5, 3.0], 2, Precision::F16);
         assert_eq!(dot(&query, &rows), [2.0, -2.0]);
         assert_eq!(dot(&Query::new(&Matrix::default()), &rows), [0.0, 0.0]);
+        let numbers: Vec<f32> = (0..37_u8).map(f32::from).collect();
+        assert_eq!(product(&numbers, &numbers), 36.0 * 37.0 * 73.0 / 6.0);
         let unit = unit(&Matrix::new(2, vec![3.0, 4.0, 0.0, 0.0]));
         assert_eq!(unit.values(), [0.6, 0.8, 0.0, 0.0]);
     }

@@ -6,8 +6,10 @@ pub mod dpr;
 pub mod encoder;
 pub mod fusion;
 mod product;
+mod signs;
 
 pub use combination::{Combination, UnknownCombination};
 pub use encoder::{EncodeError, Encoder, Granularity, Matrix, Passage, Similarity};
 pub use fusion::{Fusion, Method, Normalization, ParseMethodError, Pool};
 pub use product::Query;
+pub use signs::SignRows;

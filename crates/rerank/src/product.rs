@@ -33,15 +33,25 @@ impl Query {
         }
     }
 
+    /// Returns a row.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> Vec<f32> {
+        assert!(row < self.rows, "row {row} of {}", self.rows);
+        let start = row / TILE * TILE * self.columns + row % TILE;
+        self.tiles[start..].iter().step_by(TILE).take(self.columns).copied().collect()
+    }
+
     /// Returns the tiles of the rotated rows.
     fn rotated(&self) -> &Vec<f32> {
         self.rotated.get_or_init(|| {
             let rotation = Rotation::new(self.columns);
             let rows: Vec<Vec<f32>> = (0..self.rows)
                 .map(|row| {
-                    let start = row / TILE * TILE * self.columns + row % TILE;
-                    let mut values: Vec<f32> =
-                        self.tiles[start..].iter().step_by(TILE).take(self.columns).copied().collect();
+                    let mut values = self.row(row);
                     rotation.apply(&mut values);
                     values
                 })

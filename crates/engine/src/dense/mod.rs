@@ -20,7 +20,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use vector_matrix::{VectorMatrix, top_filtered_ids, top_ids};
+use vector_matrix::{MAX_EXACT_DATASETS, ScoredId, StoredMatrix, VectorSource, top_filtered_ids, top_ids};
 
 /// Maximum number of queries whose vectors are cached.
 const MAX_CACHED_QUERIES: NonZeroUsize = NonZeroUsize::new(256).expect("above 0");
@@ -32,7 +32,7 @@ pub(super) struct DenseRetriever {
     encoder: Box<dyn Encoder>,
     vectors: Vectors,
     queries: Mutex<LruCache<String, Arc<Query>>>,
-    matrix: Mutex<Option<Arc<VectorMatrix>>>,
+    matrix: Mutex<Option<Arc<StoredMatrix>>>,
     freshness: Mutex<FreshnessCache>,
     damaged: Mutex<DamagedVectors>,
 }
@@ -183,12 +183,18 @@ impl DenseRetriever {
         depth: usize,
         scope: CandidateScope<'_>,
     ) -> Result<Vec<DatasetId>, EngineError> {
-        let matrix = self.matrix(&encoded.vectors);
-        let scored = matrix.scores(&encoded.query, combination);
-        match scope.filtered {
+        let best = |scored: &mut dyn Iterator<Item = ScoredId<'_>>, depth| match scope.filtered {
             None => Ok(top_ids(scored, depth)),
             Some(filtered) => top_filtered_ids(scored, depth, scope.snapshot, filtered),
-        }
+        };
+        let queries = [Some(&*encoded.query); 2];
+        let combine = |[metadata, data]: [Option<f64>; 2]| combination.combine(metadata, data);
+        let source = self.source(&encoded.vectors);
+        self.matrix(&encoded.vectors).nearest(source, queries, combine, depth, best)
+    }
+
+    fn source<'v>(&'v self, vectors: &'v VectorsSnapshot) -> VectorSource<'v, impl Fn(&DatasetId)> {
+        VectorSource { vectors, on_damage: |id: &DatasetId| self.note_damage(id, vectors.generation()) }
     }
 
     /// Returns the vectors of a dataset. `None` if it has none, or if its texts have changed since.
@@ -211,25 +217,17 @@ impl DenseRetriever {
     }
 
     /// Returns the similarity of every dataset to some vectors, at most 1: the mean of the similarities of metadata and of
-    /// data, as far as both have them. Datasets without a positive similarity are omitted.
+    /// data, as far as both have them. Datasets without a positive similarity are omitted, and in large collections those
+    /// whose vectors are not among the nearest by their signs.
     pub(super) fn similarities(&self, vectors: &DatasetVectors) -> Result<Vec<(DatasetId, f64)>, EngineError> {
-        let matrix = self.matrix(&*self.vectors.snapshot()?);
-        let products = vectors.0.each_ref().map(|query| query.as_ref().map(|query| dpr::dot(query, &matrix.rows)));
-        let mut similarities = Vec::new();
-        for (id, places) in &matrix.places {
-            let (mut sum, mut count) = (0.0, 0);
-            for (products, place) in products.iter().zip(places) {
-                if let (Some(products), Some(place)) = (products, place) {
-                    sum += f64::from(products[*place]);
-                    count += 1;
-                }
-            }
-            let mean = sum / f64::from(count.max(1));
-            if mean > 0.0 {
-                similarities.push((id.clone(), mean.min(1.0)));
-            }
-        }
-        Ok(similarities)
+        let stored = self.vectors.snapshot()?;
+        let queries = vectors.0.each_ref().map(Option::as_ref);
+        let mean = |products: [Option<f64>; 2]| {
+            let count = products.iter().flatten().count();
+            let mean = products.iter().flatten().sum::<f64>() / count.max(1) as f64;
+            (mean > 0.0).then_some(mean.min(1.0))
+        };
+        Ok(self.matrix(&stored).similarities(self.source(&stored), queries, mean))
     }
 
     /// Returns the vectors of a query, ready for multiplication.
@@ -314,16 +312,15 @@ impl DenseRetriever {
         }
     }
 
-    /// Returns all vectors as one matrix, computed again after a commit.
-    fn matrix(&self, vectors: &VectorsSnapshot) -> Arc<VectorMatrix> {
+    /// Returns all vectors, read again after a commit.
+    fn matrix(&self, vectors: &VectorsSnapshot) -> Arc<StoredMatrix> {
         let mut cached = self.matrix.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(matrix) = &*cached
             && matrix.generation == vectors.generation()
         {
             return Arc::clone(matrix);
         }
-        let generation = vectors.generation();
-        let matrix = Arc::new(VectorMatrix::new(vectors, |id| self.note_damage(id, generation)));
+        let matrix = Arc::new(StoredMatrix::new(self.source(vectors), MAX_EXACT_DATASETS));
         *cached = Some(Arc::clone(&matrix));
         matrix
     }

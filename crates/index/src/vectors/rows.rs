@@ -218,8 +218,8 @@ impl Rows {
         match self.precision {
             Precision::F16 => scales[..rows].fill(1.0),
             Precision::I8 => {
-                let stored = self.bytes[panel * PANEL * size_of::<f32>()..].as_chunks().0;
-                scales[..rows].iter_mut().zip(stored).for_each(|(scale, bytes)| *scale = f32::from_le_bytes(*bytes));
+                let numbered = scales[..rows].iter_mut().zip(panel * PANEL..);
+                numbered.for_each(|(scale, row)| *scale = self.stored_scale(row));
             }
             Precision::I2 => {
                 let mut squares = [0.0; PANEL];
@@ -248,23 +248,48 @@ impl Rows {
             }
             Precision::I2 => {
                 let start = Precision::I2.bytes(row, self.columns).expect("within the matrix");
-                for (values, byte) in out.chunks_mut(NUMBERS_PER_BYTE).zip(&self.bytes[start..]) {
-                    values.copy_from_slice(&NUMBERS_OF_BYTE[usize::from(*byte)][..values.len()]);
+                let stored = &self.bytes[start..start + out.len().div_ceil(NUMBERS_PER_BYTE)];
+                let (whole, rest) = out.as_chunks_mut::<NUMBERS_PER_BYTE>();
+                let (bytes, last) = stored.split_at(whole.len());
+                for (values, byte) in whole.iter_mut().zip(bytes) {
+                    *values = NUMBERS_OF_BYTE[usize::from(*byte)];
+                }
+                if let Some(byte) = last.first() {
+                    rest.copy_from_slice(&NUMBERS_OF_BYTE[usize::from(*byte)][..rest.len()]);
                 }
             }
         }
     }
 
+    /// Returns the stored scale factor of a row of [`Precision::I8`].
+    #[inline(always)]
+    fn stored_scale(&self, row: usize) -> f32 {
+        let start = row * size_of::<f32>();
+        self.bytes[start..].first_chunk().map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
+    }
+
     /// Returns a row, within the precision of the format.
     #[must_use]
     pub fn row(&self, row: usize) -> Vec<f32> {
-        let mut panel = vec![0.0; PANEL * self.columns];
-        let scale = self.expand(row / PANEL, &mut panel)[row % PANEL];
-        let mut row: Vec<f32> = panel.iter().skip(row % PANEL).step_by(PANEL).map(|value| value * scale).collect();
-        if self.is_rotated() {
-            Rotation::new(self.columns).invert(&mut row);
+        let mut values = vec![0.0; self.columns];
+        if row < self.rows / PANEL * PANEL {
+            let mut panel = vec![0.0; PANEL * self.columns];
+            self.widen(row / PANEL * PANEL, &mut panel);
+            let own = panel.iter().skip(row % PANEL).step_by(PANEL);
+            values.iter_mut().zip(own).for_each(|(value, number)| *value = *number);
+        } else {
+            self.widen(row, &mut values);
         }
-        row
+        let scale = match self.precision {
+            Precision::F16 => return values,
+            Precision::I8 => self.stored_scale(row),
+            Precision::I2 => 1.0 / values.iter().map(|value| value * value).sum::<f32>().sqrt(),
+        };
+        values.iter_mut().for_each(|value| *value *= scale);
+        if self.is_rotated() {
+            Rotation::new(self.columns).invert(&mut values);
+        }
+        values
     }
 }
 

@@ -70,6 +70,18 @@ impl VectorsWriter {
         Ok(whole && crc32fast::hash(&bytes) == entry.checksum)
     }
 
+    /// Returns the number of datasets that have vectors.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.directory.entries.len()
+    }
+
+    /// Returns true if no dataset has vectors.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.directory.entries.is_empty()
+    }
+
     /// Returns the datasets that have vectors.
     pub fn ids(&self) -> impl Iterator<Item = &DatasetId> {
         self.directory.entries.keys()
