@@ -149,13 +149,17 @@ fn vocabularies(
 }
 
 fn languages(graph: &TripleGraph) -> Vec<(String, u64)> {
-    let mut counts: FxHashMap<String, u64> = FxHashMap::default();
+    let mut counts: FxHashMap<&str, u64> = FxHashMap::default();
     for id in graph.literals() {
         if let TermRef::Literal { kind: LiteralKind::Language(tag), .. } = graph.term(id) {
-            *counts.entry(tag.to_ascii_lowercase()).or_default() += 1;
+            *counts.entry(tag).or_default() += 1;
         }
     }
-    sorted(counts)
+    let mut lowered: FxHashMap<String, u64> = FxHashMap::default();
+    for (tag, count) in counts {
+        *lowered.entry(tag.to_ascii_lowercase()).or_default() += count;
+    }
+    sorted(lowered)
 }
 
 /// Returns scheme and authority with a final slash, for example `http://dbpedia.org/`.

@@ -23,8 +23,10 @@ impl Linkage {
     pub fn new(graph: &TripleGraph) -> Self {
         let described = |id: &TermId| !graph.subject_range(*id).is_empty();
         let mut spaces: FxHashMap<&str, u64> = FxHashMap::default();
-        for space in graph.iris().filter(described).filter_map(|id| uri_space(graph.term(id).text())) {
-            *spaces.entry(space).or_default() += 1;
+        let described = graph.iris().filter(described).filter_map(|id| uri_space(graph.term(id).text()));
+        // IRIs are sorted: those of one space are consecutive.
+        for (space, count) in runs(described) {
+            *spaces.entry(space).or_default() += count;
         }
         let own: FxHashSet<&str> = spaces.keys().copied().collect();
         let targets = external(graph, &own);
@@ -42,6 +44,18 @@ impl Linkage {
         }
         sorted(counts.into_iter().map(|(space, count)| (space.to_owned(), count)).collect())
     }
+}
+
+/// Counts equal consecutive texts.
+fn runs<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<(&'t str, u64)> {
+    let mut runs: Vec<(&str, u64)> = Vec::new();
+    for text in texts {
+        match runs.last_mut() {
+            Some((last, count)) if *last == text => *count += 1,
+            _ => runs.push((text, 1)),
+        }
+    }
+    runs
 }
 
 /// Returns the [targets](Linkage::targets).

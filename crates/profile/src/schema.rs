@@ -8,7 +8,7 @@
 //! triple counts at most `CLASSES`² times.
 
 use lodeseek_rdf::vocab::rdf;
-use lodeseek_rdf::{TermId, TripleGraph};
+use lodeseek_rdf::{TermId, Triple, TripleGraph};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -122,54 +122,55 @@ struct EntityClasses {
     kind: Option<TermId>,
     /// Entities by class.
     counts: FxHashMap<Class, u64>,
+    /// The classes for which each subject counts, one subject after another.
+    classes: Vec<Class>,
+    /// For each term, the position of its first class; one entry more.
+    starts: Vec<u32>,
 }
 
 impl EntityClasses {
     fn new(graph: &TripleGraph) -> Self {
-        let mut described = Self { kind: graph.iri(rdf::TYPE), counts: FxHashMap::default() };
-        for triple in graph.triples().iter().filter(|triple| Some(triple.predicate) == described.kind) {
-            if !graph.is_literal(triple.object) {
-                *described.counts.entry(Some(triple.object)).or_default() += 1;
+        let kind = graph.iri(rdf::TYPE);
+        let is_class = |triple: &&Triple| Some(triple.predicate) == kind && !graph.is_literal(triple.object);
+        let mut counts: FxHashMap<Class, u64> = FxHashMap::default();
+        for triple in graph.triples().iter().filter(is_class) {
+            *counts.entry(Some(triple.object)).or_default() += 1;
+        }
+        let mut untyped = 0;
+        let (mut classes, mut starts) = (Vec::new(), Vec::with_capacity(graph.term_count() + 1));
+        for triples in descriptions(graph) {
+            starts.resize(triples[0].subject.index() + 1, classes.len() as u32);
+            let start = classes.len();
+            classes.extend(triples.iter().filter(is_class).map(|triple| Some(triple.object)));
+            if classes.len() > start + CLASSES {
+                classes[start..].sort_unstable_by_key(|class| (std::cmp::Reverse(counts[class]), *class));
+                classes.truncate(start + CLASSES);
+            }
+            if classes.len() == start {
+                classes.push(None);
+                untyped += 1;
             }
         }
-        let untyped = subjects(graph).filter(|&subject| described.typed(graph, subject).next().is_none()).count();
+        starts.resize(graph.term_count() + 1, classes.len() as u32);
         if untyped > 0 {
-            described.counts.insert(None, untyped as u64);
+            counts.insert(None, untyped);
         }
-        described
-    }
-
-    fn typed<'g>(&self, graph: &'g TripleGraph, entity: TermId) -> impl Iterator<Item = TermId> + use<'g> {
-        let kind = self.kind;
-        let triples = graph.subject_triples(entity).iter();
-        let types = triples.filter(move |triple| Some(triple.predicate) == kind).map(|triple| triple.object);
-        types.filter(|class| !graph.is_literal(*class))
+        Self { kind, counts, classes, starts }
     }
 
     /// Returns the classes for which an entity counts; none for a term that the graph does not describe.
-    fn classes(&self, graph: &TripleGraph, entity: TermId) -> Vec<Class> {
-        let mut classes: Vec<Class> = self.typed(graph, entity).map(Some).collect();
-        if classes.len() > CLASSES {
-            classes.sort_unstable_by_key(|class| (std::cmp::Reverse(self.counts[class]), *class));
-            classes.truncate(CLASSES);
-        }
-        if classes.is_empty() && !graph.subject_range(entity).is_empty() {
-            classes.push(None);
-        }
-        classes
+    fn classes(&self, entity: TermId) -> &[Class] {
+        &self.classes[self.starts[entity.index()] as usize..self.starts[entity.index() + 1] as usize]
     }
 
     fn edges(&self, graph: &TripleGraph) -> FxHashMap<(Class, TermId, Class), u64> {
         let mut edges = FxHashMap::default();
-        let mut known: FxHashMap<TermId, Vec<Class>> = FxHashMap::default();
-        for subject in subjects(graph) {
-            let from = self.classes(graph, subject);
-            for triple in graph.subject_triples(subject) {
-                if Some(triple.predicate) == self.kind || graph.is_literal(triple.object) {
-                    continue;
-                }
-                let to = known.entry(triple.object).or_insert_with(|| self.classes(graph, triple.object));
-                for (&from, &to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
+        for triple in graph.triples() {
+            if Some(triple.predicate) == self.kind || graph.is_literal(triple.object) {
+                continue;
+            }
+            for &from in self.classes(triple.subject) {
+                for &to in self.classes(triple.object) {
                     *edges.entry((from, triple.predicate, to)).or_default() += 1;
                 }
             }
@@ -192,10 +193,11 @@ impl EntityClasses {
     fn examples(&self, graph: &TripleGraph, classes: &[Class]) -> FxHashMap<Class, Vec<String>> {
         let mut best: FxHashMap<Class, Vec<(bool, usize, TermId)>> =
             classes.iter().map(|class| (*class, Vec::new())).collect();
-        for subject in subjects(graph) {
-            let told = (graph.is_iri(subject), properties(graph, subject));
-            for class in self.classes(graph, subject) {
-                let Some(best) = best.get_mut(&class) else { continue };
+        for triples in descriptions(graph) {
+            let subject = triples[0].subject;
+            let told = (graph.is_iri(subject), properties(triples));
+            for class in self.classes(subject) {
+                let Some(best) = best.get_mut(class) else { continue };
                 let place = best.partition_point(|&(is_iri, properties, _)| (is_iri, properties) >= told);
                 if place < EXAMPLES {
                     best.insert(place, (told.0, told.1, subject));
@@ -214,14 +216,14 @@ fn name(graph: &TripleGraph, id: TermId) -> String {
     if graph.is_iri(id) { text.to_owned() } else { format!("_:{text}") }
 }
 
-/// Iterates over the distinct subjects. The triples of a graph are sorted by subject.
-fn subjects(graph: &TripleGraph) -> impl Iterator<Item = TermId> {
-    graph.triples().chunk_by(|one, next| one.subject == next.subject).map(|triples| triples[0].subject)
+/// Iterates over the triples of each subject. The triples of a graph are sorted by subject.
+fn descriptions(graph: &TripleGraph) -> impl Iterator<Item = &[Triple]> {
+    graph.triples().chunk_by(|one, next| one.subject == next.subject)
 }
 
-/// Returns the number of distinct properties of a subject. The triples of a subject are sorted by property.
-fn properties(graph: &TripleGraph, subject: TermId) -> usize {
-    graph.subject_triples(subject).chunk_by(|one, next| one.predicate == next.predicate).count()
+/// Returns the number of distinct properties of a subject. Its triples are sorted by property.
+fn properties(triples: &[Triple]) -> usize {
+    triples.chunk_by(|one, next| one.predicate == next.predicate).count()
 }
 
 #[cfg(test)]
@@ -229,6 +231,8 @@ mod tests {
     use super::*;
     use lodeseek_rdf::TripleGraphBuilder;
     use lodeseek_rdf::dump::DumpReader;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
 
     fn schema_of(turtle: &str) -> Schema {
         let mut builder = TripleGraphBuilder::new();
@@ -252,6 +256,43 @@ mod tests {
         assert_eq!(schema.nodes[0].examples, ["http://e.org/a", "http://e.org/b", "http://e.org/c"]);
         assert_eq!(schema.nodes[1].examples, ["_:b0"]);
         assert_eq!((schema.more_nodes, schema.more_edges), (0, 0));
+    }
+
+    proptest! {
+        /// Every class and link, counted by scans of all triples.
+        #[test]
+        fn as_counted_by_scans(triples in prop::collection::vec((0_u8..6, 0_u8..4, 0_u8..9), 0..40)) {
+            let term = |number: u8| if number < 6 { format!("<http://e.org/{number}>") } else { format!("\"{number}\"") };
+            let property = |number: u8| if number == 0 { "a".to_owned() } else { format!("<http://e.org/p{number}>") };
+            let turtle: String =
+                triples.iter().map(|&(s, p, o)| format!("{} {} {} .\n", term(s), property(p), term(o))).collect();
+            let schema = schema_of(&turtle);
+            let triples: BTreeSet<(u8, u8, u8)> = triples.into_iter().collect();
+            let classes = |entity: u8| -> Vec<Option<u8>> {
+                let all: Vec<u8> =
+                    triples.iter().filter(|(s, p, o)| (*s, *p) == (entity, 0) && *o < 6).map(|(_, _, o)| *o).collect();
+                let count = |class: u8| triples.iter().filter(|(_, p, o)| (*p, *o) == (0, class)).count();
+                let mut kept = all;
+                kept.sort_by_key(|class| (std::cmp::Reverse(count(*class)), *class));
+                kept.truncate(CLASSES);
+                let is_described = triples.iter().any(|(s, _, _)| *s == entity);
+                if kept.is_empty() && is_described { vec![None] } else { kept.into_iter().map(Some).collect() }
+            };
+            let mut edges: BTreeMap<(Option<String>, String, Option<String>), u64> = BTreeMap::new();
+            let name = |class: Option<u8>| class.map(|class| format!("http://e.org/{class}"));
+            for &(s, p, o) in triples.iter().filter(|(_, p, o)| *p != 0 && *o < 6) {
+                for from in classes(s) {
+                    for to in classes(o) {
+                        *edges.entry((name(from), format!("http://e.org/p{p}"), name(to))).or_default() += 1;
+                    }
+                }
+            }
+            let class = |place: usize| schema.nodes[place].class.clone();
+            let found: BTreeMap<_, u64> =
+                schema.edges.iter().map(|e| ((class(e.from), e.property.clone(), class(e.to)), e.triples)).collect();
+            prop_assert_eq!(schema.more_edges, (edges.len() - found.len()) as u64);
+            prop_assert!(found.iter().all(|(edge, count)| edges.get(edge) == Some(count)), "{:?} {:?}", found, edges);
+        }
     }
 
     #[test]

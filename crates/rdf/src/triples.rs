@@ -17,6 +17,7 @@ use oxrdf::{
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 const XSD_STRING: &str = "http://www.w3.org/2001/XMLSchema#string";
 
@@ -396,13 +397,15 @@ pub struct TripleGraph {
     /// Position of the first term that is not an IRI, and of the first literal.
     first_blank: u32,
     first_literal: u32,
+    /// For each IRI and blank node, the position of its first triple; one entry more. Computed at the first use.
+    subject_starts: OnceLock<Vec<u32>>,
 }
 
 impl TripleGraph {
     fn from_parts(terms: TermTable, triples: Vec<Triple>) -> Self {
         let first = |kind: Kind| terms.entries.partition_point(|entry| entry.kind < kind) as u32;
         let (first_blank, first_literal) = (first(Kind::Blank), first(Kind::Plain));
-        Self { terms, triples, first_blank, first_literal }
+        Self { terms, triples, first_blank, first_literal, subject_starts: OnceLock::new() }
     }
 
     /// Returns the number of distinct triples.
@@ -492,9 +495,20 @@ impl TripleGraph {
     /// Returns the positions of a subject's triples in [`triples`](Self::triples).
     #[must_use]
     pub fn subject_range(&self, subject: TermId) -> Range<usize> {
-        let start = self.triples.partition_point(|triple| triple.subject < subject);
-        let length = self.triples[start..].partition_point(|triple| triple.subject == subject);
-        start..start + length
+        if self.is_literal(subject) {
+            return 0..0;
+        }
+        let starts = self.subject_starts.get_or_init(|| self.find_subject_starts());
+        starts[subject.index()] as usize..starts[subject.index() + 1] as usize
+    }
+
+    fn find_subject_starts(&self) -> Vec<u32> {
+        let mut starts = Vec::with_capacity(self.first_literal as usize + 1);
+        for (place, triple) in self.triples.iter().enumerate() {
+            starts.resize(starts.len().max(triple.subject.index() + 1), place as u32);
+        }
+        starts.resize(self.first_literal as usize + 1, self.triples.len() as u32);
+        starts
     }
 
     /// Returns the triples of a subject.
