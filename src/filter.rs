@@ -1,6 +1,7 @@
 //! Arguments that filter datasets, and the output of facet counts.
 
 use super::terminal::{grouped, safe};
+use lodeseek_catalog::{BoundingBox, Period};
 use lodeseek_engine::{Facet, FacetCounts, Filter, ValueCount, facet_label, facet_value};
 use std::io::{self, Write};
 
@@ -9,6 +10,14 @@ pub(super) struct FilterArguments {
     /// Only datasets known in or before this year, and datasets without a year.
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i32).range(0..=9999))]
     before: Option<i32>,
+    /// Only datasets whose area has a point in common with this box, in degrees: west,south,east,north. Datasets of unknown
+    /// area are excluded.
+    #[arg(long, value_name = "BOX", allow_hyphen_values = true)]
+    within: Option<BoundingBox>,
+    /// Only datasets whose period has a day in common with this one: 2010..2015, 2010-05-01.., ..2015, 2010. Datasets of
+    /// unknown period are excluded.
+    #[arg(long, value_name = "PERIOD", allow_hyphen_values = true)]
+    covers: Option<Period>,
     /// Only datasets for this task. Repeatable, as all filters below: one of the values must match.
     #[arg(long, value_name = "TASK")]
     task: Vec<String>,
@@ -50,7 +59,7 @@ pub(super) struct FilterArguments {
 impl FilterArguments {
     /// Returns the filter that the arguments specify.
     pub(super) fn filter(&self) -> Filter {
-        let mut filter = Filter { until: self.before, ..Filter::default() };
+        let mut filter = Filter { until: self.before, within: self.within, covers: self.covers, ..Filter::default() };
         for facet in Facet::ALL {
             for value in self.values(facet).iter().map(|value| value.trim()).filter(|value| !value.is_empty()) {
                 filter = filter.with(facet, facet_value(facet, value));

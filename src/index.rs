@@ -8,7 +8,7 @@ use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{bar, counted, memory_note, rate, verb};
 use lodeseek_engine::{
     EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, WorksReport, encode_all,
-    encode_works, has_unusable_index, index_folder, list_vectors, vectors_folder,
+    encode_works, has_unusable_index, index_folder, index_without_coverage, list_vectors, vectors_folder,
 };
 use lodeseek_index::vectors::{self, Precision, StoredVectors};
 use lodeseek_index::{AnalysisKind, Index, IndexError, recorded_analysis};
@@ -76,7 +76,12 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let store = Store::open(home, Access::Write, None)?;
     // The committed index serves searches until the new documents are committed. Only an index that cannot be used is deleted.
     let mut analysis = arguments.analysis;
-    if arguments.rebuild && has_unusable_index(home) {
+    let mut compact_method = arguments.compact_method;
+    let without_coverage = index_without_coverage(home);
+    if let Some(existing) = without_coverage.filter(|_| arguments.rebuild) {
+        compact_method = compact_method.or(existing.compact_method);
+    }
+    if arguments.rebuild && (without_coverage.is_some() || has_unusable_index(home)) {
         analysis = analysis.or(recorded_analysis(&index_folder(home)));
         std::fs::remove_dir_all(index_folder(home))?;
     }
@@ -85,7 +90,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         snippet_budget: TripleBudget(arguments.snippet_budget),
         snippet_method: arguments.snippet_method,
         snippet_work: arguments.snippet_work,
-        compact_method: arguments.compact_method,
+        compact_method,
         now: Some(DateTime::now()),
         rebuild: arguments.rebuild,
         analysis: analysis_of(home, requested.or(analysis)),
@@ -105,6 +110,12 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let report = indexer.run(&show)?;
     bar.finish_and_clear();
     write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
+    if without_coverage.is_some() && !arguments.rebuild {
+        writeln!(
+            io::stderr().lock(),
+            "an earlier version created this index: it cannot filter by place or period; run `lodeseek index --rebuild` once"
+        )?;
+    }
     tidy(&indexer, &report)?;
     drop(store);
     if let Some(name) = &arguments.forget_vectors {

@@ -10,8 +10,8 @@ use super::terminal::{Style, counted, cut, grouped, safe, verb};
 use lodeseek_catalog::{Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
-    DenseMatch, DuplicateMode, EncoderSummary, Hit, Interpretation, InterpretationKind, PartKind, QuerySyntax,
-    RerankSummary, SearchRequest, SearchResponse, Searcher, SnippetKind, SnippetTriple, WorkEvidence,
+    Coverage, DenseMatch, DuplicateMode, EncoderSummary, Filter, Hit, Interpretation, InterpretationKind, PartKind,
+    QuerySyntax, RerankSummary, SearchRequest, SearchResponse, Searcher, SnippetKind, SnippetTriple, WorkEvidence,
 };
 use lodeseek_snippet::LabelledTriple;
 use std::io::{self, Write};
@@ -132,7 +132,7 @@ fn write_response(
         write_rerank(out, rerank)?;
     }
     for hit in &response.hits {
-        let view = View { style, searcher, response };
+        let view = View { style, searcher, response, filter: &request.filter };
         view.hit(out, hit)?;
     }
     Ok(())
@@ -217,6 +217,7 @@ struct View<'v> {
     style: Style,
     searcher: &'v Searcher,
     response: &'v SearchResponse,
+    filter: &'v Filter,
 }
 
 impl View<'_> {
@@ -253,6 +254,7 @@ impl View<'_> {
             writeln!(out, "    also from: {}", named.collect::<Vec<_>>().join(", "))?;
         }
         write_themes(out, metadata)?;
+        self.coverage(out, &hit.card.coverage)?;
         let fields: Vec<String> = hit.fields.iter().map(|m| format!("{} ({})", m.field, m.terms.join(", "))).collect();
         if fields.is_empty() {
             let named = hit.dense.iter().any(|dense| !dense.parts.is_empty());
@@ -281,6 +283,17 @@ impl View<'_> {
             }
         }
         self.snippet(out, &hit.snippet)
+    }
+
+    /// Writes the area and the period if the request filters by them.
+    fn coverage(&self, out: &mut impl Write, coverage: &Coverage) -> io::Result<()> {
+        if let Some(place) = coverage.place.as_ref().filter(|_| self.filter.within.is_some()) {
+            writeln!(out, "    area: {}", safe(&place.to_string()))?;
+        }
+        if let Some(period) = coverage.period.as_ref().filter(|_| self.filter.covers.is_some()) {
+            writeln!(out, "    dates: {}", safe(&period.to_string()))?;
+        }
+        Ok(())
     }
 
     /// Writes the works near to the query that use the dataset.

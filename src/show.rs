@@ -121,6 +121,8 @@ fn write_card(
         ("licence", metadata.license.as_deref().map(safe).unwrap_or_default()),
         ("issued", metadata.issued.as_deref().map(safe).unwrap_or_default()),
         ("modified", metadata.modified.as_deref().map(safe).unwrap_or_default()),
+        ("area", card.coverage.place.as_ref().map(|place| safe(&place.to_string())).unwrap_or_default()),
+        ("dates", card.coverage.period.as_ref().map(|period| safe(&period.to_string())).unwrap_or_default()),
         ("source", metadata.source.as_deref().or(metadata.landing_page.as_deref()).map(safe).unwrap_or_default()),
         ("files", cut(&places.join(", "), 300)),
         ("content", card.remote.as_ref().map(|remote| safe(&remote.coverage(profile.triples))).unwrap_or_default()),

@@ -1,7 +1,7 @@
 //! Filters and counts by year and facet, against ranking everything first and filtering then.
 
 use super::support::{Home, testdata};
-use lodeseek_catalog::DatasetId;
+use lodeseek_catalog::{BoundingBox, DatasetId, Day, Period};
 use lodeseek_engine::{BrowseRequest, SearchRequest};
 use lodeseek_index::document::{Field, FieldedDocument};
 use lodeseek_index::sparse::{Fsdm, LengthMode, ModelKind, SparseModel, rank, rank_selected};
@@ -19,11 +19,13 @@ use tempfile::TempDir;
 /// The first, the last and one of IRIs, in which the case of letters counts.
 const FACETS: [Facet; 3] = [Facet::Task, Facet::Class, Facet::Source];
 
-/// A document: words, a year, and values of three facets.
-#[derive(Clone, Debug)]
+/// A document: words, a year, an area, a period, and values of three facets.
+#[derive(Clone, Debug, Default)]
 struct Document {
     words: Vec<u8>,
     year: Option<i32>,
+    place: Option<BoundingBox>,
+    period: Option<Period>,
     values: [Vec<u8>; 3],
 }
 
@@ -40,6 +42,8 @@ impl Document {
         Facts {
             numbers: NumericFacts { year: self.year, uses: self.year.map(|year| year as u64 % 7), variants: 2 },
             values: FACETS.into_iter().zip(&self.values).flat_map(of).collect(),
+            place: self.place,
+            period: self.period,
         }
     }
 
@@ -58,14 +62,60 @@ impl Document {
         wanted.is_empty() || self.folded(facet).iter().any(|value| wanted.contains(value))
     }
 
+    /// Returns true if a point of a grid of ten degrees is in both areas. All edges are on the grid.
+    fn is_within(&self, filter: &Filter) -> bool {
+        let Some(within) = filter.within else { return true };
+        let point = |number: i32| (f64::from(number % 36) * 10.0 - 180.0, f64::from(number / 36) * 10.0 - 90.0);
+        self.place.is_some_and(|place| (0..36 * 19).map(point).any(|point| holds(place, point) && holds(within, point)))
+    }
+
+    /// Returns true if a day of the years of the test is in both periods.
+    fn covers(&self, filter: &Filter) -> bool {
+        let Some(covers) = filter.covers else { return true };
+        let day = |year| Day::from_date(year, 7, 1).expect("a day");
+        let has = |period: Period, day: Day| {
+            period.first().is_none_or(|first| first <= day) && period.last().is_none_or(|last| day <= last)
+        };
+        self.period.is_some_and(|period| (1990..2030).map(day).any(|day| has(period, day) && has(covers, day)))
+    }
+
+    fn is_covered(&self, filter: &Filter) -> bool {
+        self.is_within(filter) && self.covers(filter)
+    }
+
     fn passes(&self, filter: &Filter) -> bool {
-        self.is_of_year(filter) && self.has_values(filter, None)
+        self.is_of_year(filter) && self.is_covered(filter) && self.has_values(filter, None)
     }
 
     /// Returns true if it satisfies a filter in all facets but one.
     fn has_values(&self, filter: &Filter, but: Option<usize>) -> bool {
         (0..FACETS.len()).filter(|facet| Some(*facet) != but).all(|facet| self.has_value(filter, facet))
     }
+}
+
+/// Returns true if a point is in an area, by the definition. -180° and 180° are one meridian.
+fn holds(bounds: BoundingBox, (longitude, latitude): (f64, f64)) -> bool {
+    let [west, south, east, north] = bounds.degrees();
+    let is_between = |longitude: f64| {
+        if west <= east { west <= longitude && longitude <= east } else { longitude >= west || longitude <= east }
+    };
+    let is_meridian = is_between(longitude) || longitude == -180.0 && is_between(180.0);
+    is_meridian && south <= latitude && latitude <= north
+}
+
+fn area() -> impl Strategy<Value = BoundingBox> {
+    (-18i32..=18, -9i32..=9, -18i32..=18, 0i32..4).prop_map(|(west, south, east, height)| {
+        let degrees = |tens: i32| f64::from(tens) * 10.0;
+        BoundingBox::new(degrees(west), degrees(south), degrees(east), degrees((south + height).min(9))).expect("a box")
+    })
+}
+
+fn period() -> impl Strategy<Value = Period> {
+    let end = || proptest::option::of(2000i32..2010);
+    (end(), end()).prop_filter_map("no period", |(first, last)| {
+        let first = first.and_then(|year| Day::from_date(year, 1, 1));
+        Period::new(first, last.and_then(|year| Day::from_date(year, 12, 31)))
+    })
 }
 
 fn folded(facet: Facet, value: &str) -> String {
@@ -75,19 +125,18 @@ fn folded(facet: Facet, value: &str) -> String {
 fn document() -> impl Strategy<Value = Document> {
     let values = || proptest::collection::vec(0u8..6, 0..4);
     let words = proptest::collection::vec(0u8..5, 0..6);
-    (words, proptest::option::of(2010..2015), [values(), values(), values()])
-        .prop_map(|(words, year, values)| Document { words, year, values })
+    let (place, period) = (proptest::option::of(area()), proptest::option::of(period()));
+    (words, proptest::option::of(2010..2015), [values(), values(), values()], place, period)
+        .prop_map(|(words, year, values, place, period)| Document { words, year, place, period, values })
 }
 
 fn filter() -> impl Strategy<Value = Filter> {
     // One value more than there are: a value that no dataset has can be requested.
     let value = (0..FACETS.len(), 0u8..8).prop_map(|(facet, value)| (FACETS[facet], Document::value(value)));
     let year = || proptest::option::of(2009..2015);
-    (year(), year(), proptest::collection::vec(value, 0..4)).prop_map(|(since, until, values)| Filter {
-        since,
-        until,
-        values,
-    })
+    let (within, covers) = (proptest::option::of(area()), proptest::option::of(period()));
+    (year(), year(), proptest::collection::vec(value, 0..4), within, covers)
+        .prop_map(|(since, until, values, within, covers)| Filter { since, until, within, covers, values })
 }
 
 type Documents = BTreeMap<String, Document>;
@@ -122,11 +171,11 @@ fn counted(found: &[&Document], filter: &Filter) -> Counts {
     let (mut facets, mut years, mut unknown) = (<[BTreeMap<String, u64>; 3]>::default(), BTreeMap::new(), 0);
     for document in found {
         for (facet, counts) in facets.iter_mut().enumerate() {
-            if document.is_of_year(filter) && document.has_values(filter, Some(facet)) {
+            if document.is_of_year(filter) && document.is_covered(filter) && document.has_values(filter, Some(facet)) {
                 document.folded(facet).into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
             }
         }
-        if document.has_values(filter, None) {
+        if document.is_covered(filter) && document.has_values(filter, None) {
             match document.year {
                 Some(year) => *years.entry(year).or_default() += 1,
                 None => unknown += 1,
@@ -217,8 +266,11 @@ proptest! {
 /// The commonest spelling is shown; equal counts are in the order of names; what was chosen is shown though it is rare.
 #[test]
 fn values_are_shown_as_most_write_them() {
-    let document =
-        |tasks: &[u8]| Document { words: vec![0], year: None, values: [tasks.to_vec(), Vec::new(), Vec::new()] };
+    let document = |tasks: &[u8]| Document {
+        words: vec![0],
+        values: [tasks.to_vec(), Vec::new(), Vec::new()],
+        ..Document::default()
+    };
     // 2 and 3 are V1 and v1.
     let documents: Documents = [document(&[3, 5]), document(&[2, 3]), document(&[3, 7]), document(&[5, 7, 9])]
         .into_iter()

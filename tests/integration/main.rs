@@ -21,6 +21,7 @@ mod collection;
 mod config;
 #[cfg(all(unix, feature = "rocksdb"))]
 mod crash;
+mod coverage;
 mod duplicates;
 mod endpoints;
 #[cfg(feature = "rocksdb")]

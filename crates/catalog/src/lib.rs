@@ -5,6 +5,7 @@ pub mod application_profile;
 mod ckan;
 mod bounded_description;
 mod citing_works;
+mod coverage;
 mod data_json;
 mod dataset;
 pub mod dcat;
@@ -30,6 +31,9 @@ mod extra_properties;
 mod typed_fields;
 
 pub use citing_works::{CitingWork, CitingWorks};
+pub use coverage::{
+    BoundingBox, Day, DeclaredPeriod, DeclaredPlace, InvalidBox, InvalidPeriod, Period, box_of_geojson, box_of_wkt,
+};
 pub use dataset::{
     Agent, Dataset, Distribution, Extent, LocalCopy, Location, Metadata, RemoteContent, Scheme, Text, Theme, Work,
     preferred,

@@ -1,7 +1,7 @@
 //! Cards: the data shown of a dataset, stored with its document in the index. Search results need nothing else.
 
-use super::EngineError;
 use super::indexer::DEFAULT_COMPACT_METHOD;
+use super::{Coverage, EngineError};
 use lodeseek_catalog::{DatasetId, Distribution, Metadata, RemoteContent};
 use lodeseek_index::Snapshot;
 use lodeseek_profile::{Schema, Summary};
@@ -20,6 +20,9 @@ pub struct Card {
     /// The SPARQL endpoint that has the content, if at most a part of it is stored here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<RemoteContent>,
+    /// The area and the period that it covers, as far as known.
+    #[serde(default, skip_serializing_if = "Coverage::is_empty")]
+    pub coverage: Coverage,
     /// The version of its content.
     pub version: String,
     /// Its VoID statistics, the longest lists truncated.

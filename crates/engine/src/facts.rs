@@ -1,5 +1,6 @@
 //! The facets and numeric facts of a dataset, from its metadata, its content and its origin.
 
+use super::Coverage;
 use lodeseek_catalog::{Dataset, Scheme};
 use lodeseek_index::{Facet, Facts, NumericFacts};
 use lodeseek_profile::Profile;
@@ -15,7 +16,7 @@ const MAX_CLASSES: usize = 1000;
 
 /// Returns the facts of a dataset. Its languages are those that the catalogue declares, and those of the language tags in
 /// its content.
-pub(super) fn facts(entry: &Entry, profile: &Profile, graph: &TripleGraph) -> Facts {
+pub(super) fn facts(entry: &Entry, profile: &Profile, graph: &TripleGraph, coverage: &Coverage) -> Facts {
     let metadata = &entry.dataset.metadata;
     let mut values = Values::default();
     for theme in &metadata.themes {
@@ -33,7 +34,12 @@ pub(super) fn facts(entry: &Entry, profile: &Profile, graph: &TripleGraph) -> Fa
     values.add(Facet::Vocabulary, vocabularies(&entry.dataset, profile));
     values.add(Facet::Source, portal(entry));
     let (year, variants) = (metadata.first_year(), metadata.alternatives.len() as u64);
-    Facts { numbers: NumericFacts { year, uses: metadata.uses, variants }, values: values.all }
+    Facts {
+        numbers: NumericFacts { year, uses: metadata.uses, variants },
+        values: values.all,
+        place: coverage.place.as_ref().map(|place| place.bounds),
+        period: coverage.period.as_ref().map(|period| period.period),
+    }
 }
 
 /// Distinct facet values, in the order of insertion.
@@ -149,7 +155,7 @@ mod tests {
     }
 
     fn values(entry: &Entry, graph: &TripleGraph) -> Vec<(Facet, String)> {
-        facts(entry, &Profile::new(graph), graph).values
+        facts(entry, &Profile::new(graph), graph, &Coverage::default()).values
     }
 
     #[test]
@@ -165,7 +171,7 @@ mod tests {
         });
         let graph = TripleGraphBuilder::new().finish();
         let profile = Profile { languages: vec![("en-GB".to_owned(), 3), ("de".to_owned(), 1)], ..Profile::default() };
-        let facts = facts(&entry, &profile, &graph);
+        let facts = facts(&entry, &profile, &graph, &Coverage::default());
         let values: Vec<(Facet, &str)> = facts.values.iter().map(|(facet, value)| (*facet, value.as_str())).collect();
         assert_eq!(values, ["English", "Old Norse", "German"].map(|name| (Facet::Language, name)));
         assert_eq!(facts.numbers, NumericFacts { year: Some(2011), uses: Some(7), variants: 2 });

@@ -88,6 +88,11 @@ impl IndexedCatalog {
         Ok(self.snapshot()?.numeric_facts(id)?)
     }
 
+    /// Returns true if datasets can be filtered by area and period. An index of an earlier version has neither.
+    pub fn has_coverage(&self) -> Result<bool, EngineError> {
+        Ok(self.snapshot()?.has_coverage())
+    }
+
     /// Returns the texts of a dataset that encoders read. `None` if the index has no such dataset.
     pub fn compact_document(&self, id: &DatasetId) -> Result<Option<CompactDocument>, EngineError> {
         encoding::read_compact_document(&*self.snapshot()?, id)

@@ -4,10 +4,12 @@ use super::works::{read_works, set_works_aside, works_folder, works_path};
 use super::{
     AnalysisKind, Card, EngineError, IndexOptions, Indexer, Searcher, Updater, duplicates, index_folder, vectors_folder,
 };
+use crate::indexer::compact_method_of;
 use lodeseek_catalog::{Dataset, DatasetId};
 use lodeseek_index::vectors::{self, Vectors};
 use lodeseek_index::{self as index, Index, IndexError};
 use lodeseek_quality::UrlChecks;
+use lodeseek_snippet::Method;
 use lodeseek_store::{
     Access, Damage, DamagedPart, Entry, LoadOptions, LostDataset, Store, Verification, damaged_store, rebuild_store,
     verify_home,
@@ -274,4 +276,22 @@ pub fn has_unusable_index(home: &Path) -> bool {
         snapshot.map(|_| ()),
         Err(IndexError::OtherVersion(_) | IndexError::OtherAnalysis(_) | IndexError::Damaged(_))
     )
+}
+
+/// An index that an earlier version created, without columns for areas and periods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexWithoutCoverage {
+    /// The method that ranked the triples for encoders, if the index has a dataset.
+    pub compact_method: Option<Method>,
+}
+
+/// Returns a description of the index of a home if it has no columns for areas and periods. It serves searches without
+/// these filters; only a new index has the columns. Returns `None` if there is no readable index.
+#[must_use]
+pub fn index_without_coverage(home: &Path) -> Option<IndexWithoutCoverage> {
+    let snapshot = Index::open(&index_folder(home)).and_then(|index| index.snapshot()).ok()?;
+    if snapshot.has_coverage() {
+        return None;
+    }
+    Some(IndexWithoutCoverage { compact_method: compact_method_of(&snapshot).ok().flatten() })
 }

@@ -5,6 +5,7 @@ mod browse;
 mod card;
 mod collection;
 mod content;
+mod coverage;
 mod dataset_triples;
 mod dense;
 mod duplicates;
@@ -46,6 +47,7 @@ pub use collection::{
     remove_datasets, similar_ids,
 };
 pub use content::Content;
+pub use coverage::{Coverage, CoverageSource, PeriodCoverage, PlaceCoverage};
 pub use dataset_triples::dataset_triples;
 pub use dense::{DenseMatch, PartKind, PartShare};
 pub use duplicates::{DatasetReference, DuplicateMode, MAX_DUPLICATES_SHOWN, RelatedDatasets, RelatedEdition};
@@ -58,7 +60,11 @@ pub use facts::{facet_label, facet_value};
 pub use federation::Federation;
 pub use indexed_catalog::IndexedCatalog;
 pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
-pub use integrity::{IntegrityReport, RepairReport, has_unusable_index, repair, verify, verify_open};
+pub use integrity::{
+    IndexWithoutCoverage, IntegrityReport, RepairReport, has_unusable_index, index_without_coverage, repair, verify,
+    verify_open,
+};
+pub use lodeseek_catalog::{BoundingBox, Period};
 pub use order::{ParseOrderError, ResultOrder};
 pub use quality::{assess_catalog, assess_dataset, distribution_addresses};
 pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};

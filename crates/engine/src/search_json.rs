@@ -77,6 +77,13 @@ fn one_hit(hit: &Hit) -> Value {
         value["duplicates"] = json!(hit.duplicates);
     }
     add_optional_metadata(&mut value, metadata);
+    let coverage = &hit.card.coverage;
+    if let Some(place) = &coverage.place {
+        value["place"] = json!(place);
+    }
+    if let Some(period) = &coverage.period {
+        value["period"] = json!(period);
+    }
     if !hit.dense.is_empty() {
         value["dense"] = json!(hit.dense);
         value["closest"] = json!(hit.is_closest());

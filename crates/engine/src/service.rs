@@ -43,6 +43,8 @@ const PARAMETERS: &[&str] = &[
     search::OFFSET,
     search::MODEL,
     search::BEFORE,
+    search::WITHIN,
+    search::COVERS,
     search::TASK,
     search::MODALITY,
     search::THEME,
@@ -306,6 +308,8 @@ fn request(parameters: &[(&str, Term)]) -> Result<SearchRequest, ServiceError> {
             search::OFFSET => request.skip = parse(property, text)?,
             search::MODEL => request.model = Some(parse::<ModelKind>(property, text)?),
             search::SNIPPET_METHOD => request.snippet = parse(property, text)?,
+            search::WITHIN => filter.within = Some(parse(property, text)?),
+            search::COVERS => filter.covers = Some(parse(property, text)?),
             _ => filter.until = Some(parse(property, text)?),
         }
     }

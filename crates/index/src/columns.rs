@@ -4,6 +4,7 @@ use super::schema::{self, Fields};
 use super::top_docs::WINDOW;
 use super::{FieldStatistics, IndexError, NumericFacts};
 use crate::document::Field;
+use lodeseek_catalog::{BoundingBox, Day, Period};
 use rustc_hash::FxHashMap;
 use tantivy::SegmentReader;
 use tantivy::columnar::{Cardinality, Column, StrColumn};
@@ -18,6 +19,8 @@ pub(super) struct SegmentColumns {
     years: Option<Column<i64>>,
     uses: Option<Column<u64>>,
     variants: Option<Column<u64>>,
+    place: Option<[Column<i64>; 4]>,
+    period: Option<[Column<i64>; 2]>,
 }
 
 impl SegmentColumns {
@@ -42,7 +45,25 @@ impl SegmentColumns {
         let order = values(ids.as_ref().map(|ids| ids.ords()), count);
         let years = reader.fast_fields().column_opt(schema::YEAR)?;
         let [uses, variants] = [schema::USES, schema::VARIANTS].map(|name| reader.fast_fields().column_opt(name));
-        Ok(Self { ids, lengths, order, years, uses: uses?, variants: variants? })
+        let place = all_columns(reader, schema::PLACE)?;
+        let period = all_columns(reader, schema::PERIOD)?;
+        Ok(Self { ids, lengths, order, years, uses: uses?, variants: variants?, place, period })
+    }
+
+    /// Returns the area of a document.
+    pub(super) fn place(&self, document: u32) -> Option<BoundingBox> {
+        let mut edges = [0; 4];
+        for (edge, column) in edges.iter_mut().zip(self.place.as_ref()?) {
+            *edge = i32::try_from(column.first(document)?).ok()?;
+        }
+        BoundingBox::from_microdegrees(edges)
+    }
+
+    /// Returns the period of a document.
+    pub(super) fn period(&self, document: u32) -> Option<Period> {
+        let [first, last] = self.period.as_ref()?;
+        let day = |number: i64, open: i64| i32::try_from(number).ok().filter(|_| number != open).map(Day::from_number);
+        Period::new(day(first.first(document)?, OPEN_FIRST), day(last.first(document)?, OPEN_LAST))
     }
 
     /// Returns the year of a document.
@@ -94,6 +115,23 @@ impl SegmentColumns {
         }
         u64::from(reader.num_docs())
     }
+}
+
+/// Number in the column of first days for an open beginning.
+pub(super) const OPEN_FIRST: i64 = i32::MIN as i64;
+/// Number in the column of last days for an open end.
+pub(super) const OPEN_LAST: i64 = i32::MAX as i64;
+
+/// Returns columns of a segment, or `None` if one has no values.
+fn all_columns<const N: usize>(
+    reader: &SegmentReader,
+    names: [&str; N],
+) -> Result<Option<[Column<i64>; N]>, IndexError> {
+    let mut columns = Vec::with_capacity(N);
+    for name in names {
+        columns.extend(reader.fast_fields().column_opt(name)?);
+    }
+    Ok(columns.try_into().ok())
 }
 
 /// Marks a length that does not fit.

@@ -1,5 +1,6 @@
 //! Facts by which datasets are filtered and counted, apart from their texts.
 
+use lodeseek_catalog::{BoundingBox, Period};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -145,12 +146,16 @@ pub struct Facts {
     pub numbers: NumericFacts,
     /// Facet values; a facet may have several.
     pub values: Vec<(Facet, String)>,
+    /// The area that the dataset covers.
+    pub place: Option<BoundingBox>,
+    /// The period that the dataset covers.
+    pub period: Option<Period>,
 }
 
-/// Filter of datasets by year and facet values.
+/// Filter of datasets by year, area, period and facet values.
 ///
-/// A dataset passes if it has at least one of the values of each facet in the filter, and passes the year. Values are
-/// compared by their normalized form: without regard to case (except in IRIs), white space and the scheme of a
+/// A dataset passes if it has at least one of the values of each facet in the filter, and passes the year, the area and
+/// the period. Values are compared by their normalized form: without regard to case (except in IRIs), white space and the scheme of a
 /// licence's address.
 ///
 /// ```
@@ -164,6 +169,10 @@ pub struct Filter {
     pub since: Option<i32>,
     /// Last year. Datasets of a later year are excluded; those of unknown year are included.
     pub until: Option<i32>,
+    /// Area. Only datasets whose own area has a point in common with it pass; those of unknown area do not.
+    pub within: Option<BoundingBox>,
+    /// Period. Only datasets whose own period has a day in common with it pass; those of unknown period do not.
+    pub covers: Option<Period>,
     /// Selected facet values.
     pub values: Vec<(Facet, String)>,
 }
@@ -203,7 +212,8 @@ impl Filter {
     /// Returns true if the filter has no condition.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.since.is_none() && self.until.is_none() && self.values.is_empty()
+        let has_years = self.since.is_some() || self.until.is_some();
+        !has_years && self.within.is_none() && self.covers.is_none() && self.values.is_empty()
     }
 
     /// Returns the selected values of a facet.

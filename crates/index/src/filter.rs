@@ -7,6 +7,7 @@ use super::columns::SegmentColumns;
 use super::facets::FacetTable;
 use super::facts::{Facet, Filter, NumericFacts};
 use super::{DocumentAddress, IndexError, Snapshot};
+use lodeseek_catalog::{BoundingBox, Period};
 use lodeseek_ranking::DatasetId;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -38,9 +39,12 @@ fn retain_bits(documents: u64, mut passes: impl FnMut(u32) -> bool) -> u64 {
     filtered
 }
 
-/// One bit for each condition: the facets by index, then the year; the last bit for those of the query.
+/// One bit for each condition: the facets by index, then the year, the area and the period; the last bit for those of
+/// the query.
 type Conditions = u16;
 const YEAR: Conditions = 1 << Facet::ALL.len();
+const PLACE: Conditions = YEAR << 1;
+const PERIOD: Conditions = YEAR << 2;
 /// The last bit: phrases, exclusions and names in the query.
 pub(super) const QUERY: Conditions = 1 << 15;
 
@@ -68,6 +72,10 @@ impl FilteredDocs {
 
 impl Snapshot {
     /// Evaluates a filter. Returns `None` if all documents pass.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::WithoutCoverage`] if the filter has an area or a period, and the index has no columns for them.
     pub fn filtered_docs(&self, filter: &Filter) -> Result<Option<FilteredDocs>, IndexError> {
         if filter.is_empty() {
             return Ok(None);
@@ -78,6 +86,19 @@ impl Snapshot {
             let years = filter.since.unwrap_or(i32::MIN)..=filter.until.unwrap_or(i32::MAX);
             self.mark_failed(&mut failed, YEAR, |segment, document| {
                 self.segments[segment].year(document).is_none_or(|year| years.contains(&year))
+            });
+        }
+        if (filter.within.is_some() || filter.covers.is_some()) && !self.has_coverage() {
+            return Err(IndexError::WithoutCoverage);
+        }
+        if let Some(within) = filter.within {
+            self.mark_failed(&mut failed, PLACE, |segment, document| {
+                self.segments[segment].place(document).is_some_and(|place| place.intersects(within))
+            });
+        }
+        if let Some(covers) = filter.covers {
+            self.mark_failed(&mut failed, PERIOD, |segment, document| {
+                self.segments[segment].period(document).is_some_and(|period| period.overlaps(covers))
             });
         }
         for facet in Facet::ALL.into_iter().filter(|facet| filter.values_of(*facet).next().is_some()) {
@@ -163,6 +184,19 @@ impl Snapshot {
         let tables = self.facets()?;
         let counts = tables.iter().map(|table| vec![0; table.len()]).collect();
         Ok(FacetCounter { tables, segments: &self.segments, filtered, counts, years: YearCounts::default() })
+    }
+
+    /// Returns true if the index has columns for areas and periods. An index of an earlier version has none.
+    #[must_use]
+    pub fn has_coverage(&self) -> bool {
+        self.fields.coverage.is_some()
+    }
+
+    /// Returns the area and the period of a dataset, as far as known.
+    pub fn coverage(&self, id: &DatasetId) -> Result<(Option<BoundingBox>, Option<Period>), IndexError> {
+        let Some(address) = self.address(id)? else { return Ok((None, None)) };
+        let columns = &self.segments[address.segment as usize];
+        Ok((columns.place(address.document), columns.period(address.document)))
     }
 
     /// Returns the numeric facts of a dataset, or `None` if there is no such dataset.
@@ -293,4 +327,70 @@ pub struct YearCounts {
     pub known: BTreeMap<i32, u64>,
     /// Number of datasets of unknown year. They pass every year filter.
     pub unknown: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{Field, FieldedDocument};
+    use crate::schema::Fields;
+    use crate::verified_directory::VerifiedDirectory;
+    use crate::{Analysis, Facts, Index, IndexDocument, IndexWriter};
+    use std::path::Path;
+    use tantivy::IndexSettings;
+
+    fn document(id: &str) -> IndexDocument {
+        let id = DatasetId::new(id).expect("an id");
+        let fielded = FieldedDocument::default().with(Field::Title, ["words"]);
+        let facts = Facts {
+            place: "2.5,49.4,6.5,51.6".parse().ok(),
+            period: "2010..".parse().ok(),
+            values: vec![(Facet::Task, "parsing".to_owned())],
+            ..Facts::default()
+        };
+        IndexDocument::new(id, String::new(), &fielded, &Analysis::default(), Vec::new(), Vec::new()).with_facts(facts)
+    }
+
+    fn write(folder: &Path) -> Snapshot {
+        let mut writer = IndexWriter::open(folder).expect("opened");
+        writer.put(document("1")).expect("put");
+        writer.commit().expect("committed");
+        writer.snapshot().expect("a snapshot")
+    }
+
+    fn within(text: &str) -> Filter {
+        Filter { within: text.parse().ok(), ..Filter::default() }
+    }
+
+    #[test]
+    fn places_and_periods_are_stored_and_filtered() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let snapshot = write(folder.path());
+        let (place, period) = snapshot.coverage(&DatasetId::new("1").expect("an id")).expect("read");
+        assert_eq!(place.map(|place| place.to_string()).as_deref(), Some("2.5,49.4,6.5,51.6"));
+        assert_eq!(period.map(|period| period.to_string()).as_deref(), Some("2010.."));
+        let count = |filter: &Filter| {
+            let filtered = snapshot.filtered_docs(filter).expect("evaluated").expect("a filter");
+            snapshot.newest(Some(&filtered), 0, |_| ()).1
+        };
+        assert_eq!((count(&within("6,51,7,52")), count(&within("7,51,8,52"))), (1, 0));
+        let covers = |text: &str| Filter { covers: text.parse().ok(), ..Filter::default() };
+        assert_eq!((count(&covers("2050")), count(&covers("..2009"))), (1, 0));
+    }
+
+    #[test]
+    fn an_index_of_an_earlier_version_works_without_coverage() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let directory = VerifiedDirectory::open(folder.path()).expect("a directory");
+        let schema = Fields::schema_without_coverage().build();
+        drop(tantivy::Index::create(directory, schema, IndexSettings::default()).expect("created"));
+        let snapshot = write(folder.path());
+        assert!(!snapshot.has_coverage() && snapshot.len() == 1);
+        let error = snapshot.filtered_docs(&within("0,0,90,90")).err().expect("an error").to_string();
+        assert!(error.contains("lodeseek index --rebuild"), "{error}");
+        let task = Filter::default().with(Facet::Task, "parsing");
+        let filtered = snapshot.filtered_docs(&task).expect("evaluated").expect("a filter");
+        assert_eq!(snapshot.newest(Some(&filtered), 0, |_| ()).1, 1);
+        assert!(Index::open(folder.path()).and_then(|index| index.snapshot()).is_ok());
+    }
 }

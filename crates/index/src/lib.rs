@@ -63,6 +63,12 @@ pub enum IndexError {
     /// The index was written with an analysis that this version does not support.
     #[error("the index has an unsupported analysis ({0}); run `lodeseek index --rebuild`")]
     OtherAnalysis(String),
+    /// The index was created before places and periods were indexed.
+    #[error(
+        "cannot filter by place or period: an earlier version created the index, without places and periods; run \
+         `lodeseek index --rebuild`"
+    )]
+    WithoutCoverage,
     /// A file of the index is damaged or missing.
     #[error("the index is damaged: {0}; run `lodeseek index --rebuild`")]
     Damaged(String),

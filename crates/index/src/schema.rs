@@ -2,7 +2,9 @@
 
 use super::facts::Facet;
 use crate::document::Field;
-use tantivy::schema::{self, FAST, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions};
+use tantivy::schema::{
+    self, FAST, IndexRecordOption, STORED, STRING, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
+};
 
 pub(super) const ID: &str = "id";
 pub(super) const VERSION: &str = "version";
@@ -15,6 +17,10 @@ pub(super) const FORMAT: u32 = 5;
 pub(super) const YEAR: &str = "year";
 pub(super) const USES: &str = "uses";
 pub(super) const VARIANTS: &str = "variants";
+/// Western, southern, eastern and northern edge of the area, in microdegrees.
+pub(super) const PLACE: [&str; 4] = ["place_west", "place_south", "place_east", "place_north"];
+/// First and last day of the period, in days since 1970-01-01.
+pub(super) const PERIOD: [&str; 2] = ["period_first", "period_last"];
 
 const LENGTHS: [&str; 8] = [
     "title_length",
@@ -57,13 +63,46 @@ pub(super) struct Fields {
     pub(super) year: schema::Field,
     pub(super) uses: schema::Field,
     pub(super) variants: schema::Field,
+    /// `None` in an index that was created before coverage was indexed.
+    pub(super) coverage: Option<CoverageFields>,
     facets: [schema::Field; Facet::ALL.len()],
     texts: [schema::Field; 8],
     lengths: [schema::Field; 8],
 }
 
+/// Columns of the area and the period of a dataset.
+#[derive(Clone, Copy)]
+pub(super) struct CoverageFields {
+    pub(super) place: [schema::Field; 4],
+    pub(super) period: [schema::Field; 2],
+}
+
+impl CoverageFields {
+    fn from_schema(schema: &Schema) -> Option<Self> {
+        let mut place = [schema.get_field(ID).ok()?; 4];
+        for (field, name) in place.iter_mut().zip(PLACE) {
+            *field = schema.get_field(name).ok()?;
+        }
+        let mut period = [schema.get_field(ID).ok()?; 2];
+        for (field, name) in period.iter_mut().zip(PERIOD) {
+            *field = schema.get_field(name).ok()?;
+        }
+        Some(Self { place, period })
+    }
+}
+
 impl Fields {
+    /// Returns the schema of a new index.
     pub(super) fn schema() -> Schema {
+        let mut builder = Self::schema_without_coverage();
+        for name in PLACE.into_iter().chain(PERIOD) {
+            builder.add_i64_field(name, FAST);
+        }
+        builder.build()
+    }
+
+    /// Returns the schema of an index that was created before coverage was indexed.
+    pub(super) fn schema_without_coverage() -> SchemaBuilder {
         let mut builder = Schema::builder();
         builder.add_text_field(ID, STRING | FAST);
         builder.add_text_field(VERSION, STRING | FAST);
@@ -88,12 +127,15 @@ impl Fields {
             builder.add_text_field(field.name(), TextOptions::default().set_indexing_options(indexing.clone()));
             builder.add_u64_field(LENGTHS[field.index()], FAST);
         }
-        builder.build()
+        builder
     }
 
-    /// Returns the fields of an index, or `None` if its fields or their options differ.
+    /// Returns the fields of an index, or `None` if its fields or their options differ. The fields of coverage may be
+    /// missing.
     pub(super) fn from_schema(schema: &Schema) -> Option<Self> {
-        if *schema != Self::schema() {
+        let coverage = CoverageFields::from_schema(schema);
+        let expected = if coverage.is_some() { Self::schema() } else { Self::schema_without_coverage().build() };
+        if *schema != expected {
             return None;
         }
         let field = |name: &str| schema.get_field(name).ok();
@@ -116,6 +158,7 @@ impl Fields {
             year: field(YEAR)?,
             uses: field(USES)?,
             variants: field(VARIANTS)?,
+            coverage,
             facets,
             texts,
             lengths,

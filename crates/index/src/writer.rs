@@ -1,14 +1,16 @@
 //! Index writer.
 
-use super::schema::{FORMAT, Fields};
+use super::columns::{OPEN_FIRST, OPEN_LAST};
+use super::schema::{CoverageFields, FORMAT, Fields};
 use super::verified_directory::VerifiedDirectory;
 use super::{Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Snapshot, commit_metadata};
 use crate::document::{Field, FieldText, FieldedDocument};
+use lodeseek_catalog::{BoundingBox, Day, Period};
 use lodeseek_ranking::DatasetId;
 use std::fs;
 use std::path::Path;
 use tantivy::indexer::NoMergePolicy;
-use tantivy::{TantivyDocument, Term};
+use tantivy::{IndexSettings, TantivyDocument, Term};
 
 /// Memory budget of tantivy's single indexing thread, in bytes: 96 MiB.
 const MEMORY: usize = 96 << 20;
@@ -109,10 +111,10 @@ impl IndexWriter {
     pub fn open(folder: &Path) -> Result<Self, IndexError> {
         fs::create_dir_all(folder)?;
         let directory = VerifiedDirectory::open(folder)?;
-        let index = tantivy::Index::open_or_create(directory, Fields::schema()).map_err(|error| match error {
-            tantivy::TantivyError::SchemaError(_) => IndexError::OtherVersion(folder.to_owned()),
-            other => other.into(),
-        })?;
+        let index = match folder.join("meta.json").exists() {
+            true => tantivy::Index::open(directory)?,
+            false => tantivy::Index::create(directory, Fields::schema(), IndexSettings::default())?,
+        };
         let fields = Fields::from_schema(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
         Self::new(index, fields)
     }
@@ -234,7 +236,10 @@ fn small(sizes: &[u64]) -> usize {
     sizes.iter().take_while(fits).count()
 }
 
-fn add_facts(out: &mut TantivyDocument, fields: &Fields, Facts { numbers, values }: &Facts) {
+fn add_facts(out: &mut TantivyDocument, fields: &Fields, Facts { numbers, values, place, period }: &Facts) {
+    if let Some(coverage) = &fields.coverage {
+        add_coverage(out, coverage, *place, *period);
+    }
     let NumericFacts { year, uses, variants } = numbers;
     if let Some(year) = year {
         out.add_i64(fields.year, i64::from(*year));
@@ -245,5 +250,24 @@ fn add_facts(out: &mut TantivyDocument, fields: &Fields, Facts { numbers, values
     out.add_u64(fields.variants, *variants);
     for (facet, value) in values {
         out.add_text(fields.facet(*facet), value);
+    }
+}
+
+fn add_coverage(
+    out: &mut TantivyDocument,
+    fields: &CoverageFields,
+    place: Option<BoundingBox>,
+    period: Option<Period>,
+) {
+    if let Some(place) = place {
+        for (field, edge) in fields.place.into_iter().zip(place.microdegrees()) {
+            out.add_i64(field, i64::from(edge));
+        }
+    }
+    if let Some(period) = period {
+        let number = |day: Option<Day>, open: i64| day.map_or(open, |day| i64::from(day.number()));
+        let [first, last] = fields.period;
+        out.add_i64(first, number(period.first(), OPEN_FIRST));
+        out.add_i64(last, number(period.last(), OPEN_LAST));
     }
 }

@@ -322,6 +322,42 @@ vocabulary! {
         ADDITIONAL_PROPERTY = "additionalProperty",
         NAME = "name",
         VALUE = "value",
+        START_DATE = "startDate",
+        END_DATE = "endDate",
+        GEO = "geo",
+        LATITUDE = "latitude",
+        LONGITUDE = "longitude",
+        BOX = "box",
+        POLYGON = "polygon",
+        LINE = "line",
+    }
+}
+vocabulary! {
+    /// Positions in WGS 84: <https://www.w3.org/2003/01/geo/>.
+    geo = "http://www.w3.org/2003/01/geo/wgs84_pos#" {
+        LAT = "lat",
+        LONG = "long",
+    }
+}
+vocabulary! {
+    /// Geometries of GeoSPARQL: <https://opengeospatial.github.io/ogc-geosparql/>.
+    geosparql = "http://www.opengis.net/ont/geosparql#" {
+        AS_WKT = "asWKT",
+        AS_GEO_JSON = "asGeoJSON",
+        HAS_GEOMETRY = "hasGeometry",
+        HAS_BOUNDING_BOX = "hasBoundingBox",
+    }
+}
+vocabulary! {
+    /// OWL-Time, for the ends of periods: <https://www.w3.org/TR/owl-time/>.
+    time = "http://www.w3.org/2006/time#" {
+        HAS_BEGINNING = "hasBeginning",
+        HAS_END = "hasEnd",
+        IN_XSD_DATE_TIME_STAMP = "inXSDDateTimeStamp",
+        IN_XSD_DATE_TIME = "inXSDDateTime",
+        IN_XSD_DATE = "inXSDDate",
+        IN_XSD_YEAR_MONTH = "inXSDgYearMonth",
+        IN_XSD_YEAR = "inXSDgYear",
     }
 }
 vocabulary! {
@@ -407,6 +443,8 @@ vocabulary! {
         OFFSET = "offset",
         MODEL = "model",
         BEFORE = "before",
+        WITHIN = "within",
+        COVERS = "covers",
         TASK = "task",
         MODALITY = "modality",
         LANGUAGE = "language",
@@ -455,6 +493,9 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("hydra", hydra::ALL),
     ("sh", sh::ALL),
     ("schema", schema::ALL),
+    ("geo", geo::ALL),
+    ("geosparql", geosparql::ALL),
+    ("time", time::ALL),
     ("dqv", dqv::ALL),
     ("quality", quality::ALL),
     ("prov", prov::ALL),

@@ -147,6 +147,8 @@ filter-add = Filter hinzufügen:
 filter-remove = Filter entfernen:
 filter-since = Ab { $year }
 filter-until = Bis { $year }
+filter-within = Gebiet: { $box }
+filter-covers = Zeitraum: { $period }
 less-frequent = { $count ->
     [one] und { $number } selteneres
    *[other] und { $number } seltenere
@@ -154,6 +156,9 @@ less-frequent = { $count ->
 years = Jahr
 years-from = Von
 years-to = bis
+coverage = Ort und Zeit
+coverage-period = Abgedeckter Zeitraum
+coverage-area = Gebiet: Westen, Süden, Osten, Norden
 years-undated = { $count ->
     [one] { $number } undatierter Datensatz ist enthalten.
    *[other] { $number } undatierte Datensätze sind enthalten.
@@ -201,6 +206,11 @@ fact-uses-count = { $count ->
 }
 fact-issued = Veröffentlicht
 fact-modified = Geändert
+fact-place = Gebiet
+fact-period = Abgedeckter Zeitraum
+fact-from-metadata = { $value } (aus den Metadaten)
+fact-from-content = { $value } (aus dem Inhalt)
+place-map = Karte des Gebiets { $box }
 fact-homepage = Startseite
 fact-source = Quelle
 fact-iri = IRI des Datensatzes

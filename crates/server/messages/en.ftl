@@ -147,6 +147,8 @@ filter-add = Add filter:
 filter-remove = Remove filter:
 filter-since = From { $year }
 filter-until = Up to { $year }
+filter-within = Area: { $box }
+filter-covers = Period: { $period }
 less-frequent = { $count ->
     [one] and { $number } less frequent
    *[other] and { $number } less frequent
@@ -154,6 +156,9 @@ less-frequent = { $count ->
 years = Year
 years-from = From
 years-to = to
+coverage = Place and period
+coverage-period = Period covered
+coverage-area = Area: west, south, east, north
 years-undated = { $count ->
     [one] { $number } undated dataset is included.
    *[other] { $number } undated datasets are included.
@@ -201,6 +206,11 @@ fact-uses-count = { $count ->
 }
 fact-issued = Published
 fact-modified = Changed
+fact-place = Area
+fact-period = Period covered
+fact-from-metadata = { $value } (from the metadata)
+fact-from-content = { $value } (from the content)
+place-map = Map of the area { $box }
 fact-homepage = Home page
 fact-source = Source
 fact-iri = Dataset IRI

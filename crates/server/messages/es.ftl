@@ -147,6 +147,8 @@ filter-add = Añadir filtro:
 filter-remove = Quitar filtro:
 filter-since = Desde { $year }
 filter-until = Hasta { $year }
+filter-within = Zona: { $box }
+filter-covers = Período: { $period }
 less-frequent = { $count ->
     [one] y { $number } menos frecuente
    *[other] y { $number } menos frecuentes
@@ -154,6 +156,9 @@ less-frequent = { $count ->
 years = Año
 years-from = Desde
 years-to = hasta
+coverage = Lugar y período
+coverage-period = Período cubierto
+coverage-area = Zona: oeste, sur, este, norte
 years-undated = { $count ->
     [one] Se incluye { $number } conjunto sin fecha.
    *[other] Se incluyen { $number } conjuntos sin fecha.
@@ -201,6 +206,11 @@ fact-uses-count = { $count ->
 }
 fact-issued = Publicado
 fact-modified = Modificado
+fact-place = Zona
+fact-period = Período cubierto
+fact-from-metadata = { $value } (según los metadatos)
+fact-from-content = { $value } (según el contenido)
+place-map = Mapa de la zona { $box }
 fact-homepage = Página web
 fact-source = Fuente
 fact-iri = IRI del conjunto de datos

@@ -147,6 +147,8 @@ filter-add = Ajouter le filtre :
 filter-remove = Retirer le filtre :
 filter-since = À partir de { $year }
 filter-until = Jusqu’en { $year }
+filter-within = Zone : { $box }
+filter-covers = Période : { $period }
 less-frequent = { $count ->
     [one] et { $number } moins fréquent
    *[other] et { $number } moins fréquents
@@ -154,6 +156,9 @@ less-frequent = { $count ->
 years = Année
 years-from = De
 years-to = à
+coverage = Lieu et période
+coverage-period = Période couverte
+coverage-area = Zone : ouest, sud, est, nord
 years-undated = { $count ->
     [one] { $number } jeu de données sans date est inclus.
    *[other] { $number } jeux de données sans date sont inclus.
@@ -201,6 +206,11 @@ fact-uses-count = { $count ->
 }
 fact-issued = Publié le
 fact-modified = Modifié le
+fact-place = Zone
+fact-period = Période couverte
+fact-from-metadata = { $value } (d’après les métadonnées)
+fact-from-content = { $value } (d’après le contenu)
+place-map = Carte de la zone { $box }
 fact-homepage = Page d’accueil
 fact-source = Source
 fact-iri = IRI du jeu de données

@@ -147,6 +147,8 @@ filter-add = Aggiungi filtro:
 filter-remove = Rimuovi filtro:
 filter-since = Dal { $year }
 filter-until = Fino al { $year }
+filter-within = Area: { $box }
+filter-covers = Periodo: { $period }
 less-frequent = { $count ->
     [one] e { $number } meno frequente
    *[other] e { $number } meno frequenti
@@ -154,6 +156,9 @@ less-frequent = { $count ->
 years = Anno
 years-from = Da
 years-to = a
+coverage = Luogo e periodo
+coverage-period = Periodo coperto
+coverage-area = Area: ovest, sud, est, nord
 years-undated = { $count ->
     [one] È incluso { $number } insieme senza data.
    *[other] Sono inclusi { $number } insiemi senza data.
@@ -201,6 +206,11 @@ fact-uses-count = { $count ->
 }
 fact-issued = Pubblicato
 fact-modified = Modificato
+fact-place = Area
+fact-period = Periodo coperto
+fact-from-metadata = { $value } (dai metadati)
+fact-from-content = { $value } (dal contenuto)
+place-map = Mappa dell’area { $box }
 fact-homepage = Pagina web
 fact-source = Fonte
 fact-iri = IRI dell’insieme di dati

@@ -53,7 +53,7 @@ impl IntoParams for FormatParameter {
     }
 }
 
-/// The filters of a search: the year and all facets.
+/// The filters of a search: the year, the area, the period and all facets.
 pub(crate) struct Filters;
 
 impl IntoParams for Filters {
@@ -62,6 +62,18 @@ impl IntoParams for Filters {
         let mut parameters = vec![
             query("since", "Only datasets of this year or later, and datasets without a year.", year()),
             query("before", "Only datasets known in or before this year, and datasets without a year.", year()),
+            query(
+                "within",
+                "Only datasets whose area has a point in common with this box: west,south,east,north in degrees. \
+                 Datasets of unknown area are excluded.",
+                object(Type::String),
+            ),
+            query(
+                "covers",
+                "Only datasets whose period has a day in common with this one: 2010..2015, 2010-05-01.., ..2015, 2010. \
+                 Datasets of unknown period are excluded.",
+                object(Type::String),
+            ),
         ];
         parameters.extend(Facet::ALL.map(facet_parameter));
         parameters

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_engine::EngineError;
+use lodeseek_index::IndexError;
 use lodeseek_quality::QualityError;
 use lodeseek_sparql::SparqlError;
 use lodeseek_store::StoreError;
@@ -69,6 +70,7 @@ impl From<EngineError> for ApiError {
         match error {
             EngineError::Store(error) => error.into(),
             EngineError::Method(error) => Self::bad_request(error.to_string()),
+            EngineError::Index(error @ IndexError::WithoutCoverage) => Self::bad_request(error.to_string()),
             other => Self::internal(&other),
         }
     }

@@ -23,6 +23,7 @@
 //! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=&facets=` | search results as JSON |
 //! | … `&duplicates=all` | duplicates are separate hits |
 //! | … `&since=&before=&task=&modality=&theme=&class=&keyword=&publisher=&creator=` | filters; all except the years are repeatable |
+//! | … `&within=west,south,east,north&covers=2010..2015` | filters by the area and the period of the data |
 //! | … `&format=&license=&language=&vocabulary=&source=` | more filters; classes and vocabularies by IRI, or as `foaf:Person`, `foaf` |
 //! | `GET /api/duplicates` | groups of duplicates with reasons, and of editions, as JSON |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |

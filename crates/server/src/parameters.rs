@@ -4,6 +4,8 @@ use crate::error::ApiError;
 use axum::http::StatusCode;
 use lodeseek_engine::{DuplicateMode, Facet, Filter, QuerySyntax, ResultOrder, SnippetKind, facet_value};
 use lodeseek_index::sparse::ModelKind;
+use std::fmt::Display;
+use std::str::FromStr;
 
 /// Maximum number of characters of a query.
 pub(crate) const MAX_QUERY_CHARACTERS: usize = 2000;
@@ -88,7 +90,8 @@ pub(crate) fn check_query(query: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Parses the filter of a request: `since=2015`, `before=2018`, and any number of `task=`, `class=`, `format=` and the other facets.
+/// Parses the filter of a request: `since=2015`, `before=2018`, `within=2.5,49.4,6.5,51.6`, `covers=2010..2015`, and any number
+/// of `task=`, `class=`, `format=` and the other facets.
 /// Empty values, as of untouched form fields, are ignored.
 pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
     let mut filter = Filter::default();
@@ -97,6 +100,10 @@ pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
             filter.since = Some(year(name, value)?);
         } else if name == "before" {
             filter.until = Some(year(name, value)?);
+        } else if name == "within" {
+            filter.within = Some(parse_value(name, value)?);
+        } else if name == "covers" {
+            filter.covers = Some(parse_value(name, value)?);
         } else if let Ok(facet) = name.parse::<Facet>() {
             check(facet, value)?;
             filter = filter.with(facet, facet_value(facet, value));
@@ -112,6 +119,10 @@ fn year(name: &str, text: &str) -> Result<i32, ApiError> {
     year.ok_or_else(|| {
         ApiError::bad_request(format!("{name}={text:?}: expected a year from 0 to 9999, as in {name}=2018"))
     })
+}
+
+fn parse_value<T: FromStr<Err: Display>>(name: &str, text: &str) -> Result<T, ApiError> {
+    text.parse().map_err(|error| ApiError::bad_request(format!("{name}: {error}")))
 }
 
 fn check(facet: Facet, value: &str) -> Result<(), ApiError> {
@@ -132,9 +143,11 @@ fn check_number(filter: &Filter) -> Result<(), ApiError> {
 pub(crate) fn filter_parameters(filter: &Filter) -> Vec<(&'static str, String)> {
     let since = filter.since.map(|year| ("since", year.to_string()));
     let before = filter.until.map(|year| ("before", year.to_string()));
-    since
+    let within = filter.within.map(|within| ("within", within.to_string()));
+    let covers = filter.covers.map(|covers| ("covers", covers.to_string()));
+    [since, before, within, covers]
         .into_iter()
-        .chain(before)
+        .flatten()
         .chain(filter.values.iter().map(|(facet, value)| (facet.name(), value.clone())))
         .collect()
 }

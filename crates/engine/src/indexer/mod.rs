@@ -5,9 +5,9 @@ mod prepare;
 use super::card::read_card;
 use super::duplicates;
 use super::facts::portal;
-use super::{CARD_LANGUAGES, EngineError, index_folder};
+use super::{CARD_LANGUAGES, Coverage, EngineError, index_folder};
 use lodeseek_catalog::DatasetId;
-use lodeseek_index::{Analysis, AnalysisKind, IndexWriter};
+use lodeseek_index::{Analysis, AnalysisKind, IndexWriter, Snapshot};
 use lodeseek_snippet::{IlluSnip, Method, MethodError, TripleBudget};
 use lodeseek_store::{Entry, Store};
 use oxrdf::Triple;
@@ -164,7 +164,7 @@ impl<'s> Indexer<'s> {
     fn with_index_defaults(&self, writer: &IndexWriter) -> Result<Self, EngineError> {
         let compact_method = match self.options.compact_method {
             Some(method) => Some(method),
-            None => compact_method_of(writer)?,
+            None => compact_method_of(&writer.snapshot()?)?,
         };
         Ok(Self { store: self.store, options: IndexOptions { compact_method, ..self.options } })
     }
@@ -273,7 +273,9 @@ impl<'s> Indexer<'s> {
         let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
         let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());
         let facets = format!("{themes:?}{formats:?}{:?}", portal(entry));
-        let description = format!("{metadata}{places:?}{remote}{snippet}{facets}");
+        let coverage = Coverage::declared(&entry.dataset);
+        let coverage = if coverage.is_empty() { String::new() } else { serde_json::to_string(&coverage)? };
+        let description = format!("{metadata}{places:?}{remote}{snippet}{facets}{coverage}");
         Ok(writer.version(&entry.version, &description))
     }
 
@@ -346,8 +348,7 @@ struct Batch {
 }
 
 /// Returns the compact method of an existing index, from its first card.
-fn compact_method_of(writer: &IndexWriter) -> Result<Option<Method>, EngineError> {
-    let snapshot = writer.snapshot()?;
+pub(super) fn compact_method_of(snapshot: &Snapshot) -> Result<Option<Method>, EngineError> {
     let Some(id) = snapshot.versions()?.into_keys().next() else { return Ok(None) };
-    Ok(read_card(&snapshot, &id)?.and_then(|card| card.compact_method.parse().ok()))
+    Ok(read_card(snapshot, &id)?.and_then(|card| card.compact_method.parse().ok()))
 }

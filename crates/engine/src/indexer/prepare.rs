@@ -6,7 +6,7 @@ use super::{
 use crate::facts::facts;
 use crate::features::features;
 use crate::snippets::label_all;
-use crate::{CARD_LANGUAGES, Card, EngineError};
+use crate::{CARD_LANGUAGES, Card, Coverage, EngineError};
 use lodeseek_index::document::{CompactDocument, FieldedDocument};
 use lodeseek_index::{Analysis, Feature, IndexDocument};
 use lodeseek_profile::{PatternSummary, Profile, Schema};
@@ -101,10 +101,13 @@ impl Indexer<'_> {
         snippets: &IndexedSnippets,
     ) -> Result<IndexDocument, EngineError> {
         let metadata = &entry.dataset.metadata;
+        let coverage = Coverage::new(&entry.dataset, graph);
+        let facts = facts(entry, &content.profile, graph, &coverage);
         let card = Card {
             metadata: metadata.clone(),
             distributions: entry.dataset.distributions.clone(),
             remote: entry.dataset.remote.clone().map(|remote| remote.cut(MAX_CARD_LIST)),
+            coverage,
             version: entry.version.clone(),
             profile: content.profile.summary(graph, MAX_CARD_LIST),
             schema: content.schema,
@@ -115,7 +118,6 @@ impl Indexer<'_> {
         };
         let compact = CompactDocument::new(metadata, graph, &snippets.ranking);
         let fielded = FieldedDocument::new(metadata, graph);
-        let facts = facts(entry, &content.profile, graph);
         let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
         let document = IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, analysis, card, compact);
         Ok(document.with_facts(facts).with_features(content.features))

@@ -94,6 +94,19 @@ fn hit() -> RefOr<Schema> {
         .property("all", object(Type::Integer).minimum(Some(1)))
         .property("works", array(object(Type::Object)))
         .description(Some("Works near to the query that use the dataset."));
+    let origin = || object(Type::String).enum_values(Some(["metadata", "content"]));
+    let place = object(Type::Object)
+        .property("box", array(object(Type::Number)))
+        .property("name", object(Type::String))
+        .property("source", origin())
+        .property("reason", object(Type::String))
+        .description(Some("The area that the dataset covers: west, south, east and north in degrees."));
+    let period = object(Type::Object)
+        .property("first", object(Type::String))
+        .property("last", object(Type::String))
+        .property("source", origin())
+        .property("reason", object(Type::String))
+        .description(Some("The period that the dataset covers. An open end is missing."));
     let schema = object(Type::Object)
         .property("rank", object(Type::Integer).minimum(Some(1)))
         .property("id", object(Type::String))
@@ -103,6 +116,8 @@ fn hit() -> RefOr<Schema> {
         .property("creators", array(creator))
         .property("year", any_of([Type::Integer, Type::Null]))
         .property("license", any_of([Type::String, Type::Null]))
+        .property("place", place)
+        .property("period", period)
         .property("triples", object(Type::Integer).minimum(Some(0)))
         .property("fields", fields)
         .property("snippet", snippet)

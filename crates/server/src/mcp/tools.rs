@@ -32,6 +32,10 @@ struct Search {
     since: Option<i32>,
     /// Only datasets published in or before this year.
     before: Option<i32>,
+    /// Only datasets whose area overlaps this box in degrees: west,south,east,north, for example "2.5,49.4,6.5,51.6".
+    within: Option<String>,
+    /// Only datasets whose period overlaps this one, for example "2010..2015", "2010.." or "2010-05-01..2010-06-30".
+    covers: Option<String>,
     /// Only datasets with all of these keywords.
     #[serde(default)]
     keyword: Vec<String>,
@@ -214,6 +218,8 @@ async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<V
     let mut parameters = vec![("q", search.query), ("k", number(search.limit, 5, 20)?)];
     parameters.extend(search.since.map(|year| ("since", year.to_string())));
     parameters.extend(search.before.map(|year| ("before", year.to_string())));
+    parameters.extend(search.within.map(|within| ("within", within)));
+    parameters.extend(search.covers.map(|covers| ("covers", covers)));
     let lists = [
         ("keyword", search.keyword),
         ("publisher", search.publisher),

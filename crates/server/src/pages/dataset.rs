@@ -2,6 +2,7 @@
 
 use super::diagram;
 use super::entity::ExampleView;
+use super::place_map;
 use super::similar::SimilarView;
 use super::{
     PageContext, Piece, TripleView, WorkView, best_text, error, readable, render, source_name, title_of, triple_view,
@@ -20,7 +21,10 @@ use askama::Template;
 use axum::http::header;
 use axum::response::Response;
 use lodeseek_catalog::{Agent, DatasetId, Location, Scheme, Text};
-use lodeseek_engine::{Card, Facet, Filter, RelatedDatasets, RelatedEdition, Schema, SchemaEdge};
+use lodeseek_engine::{
+    Card, CoverageSource, Facet, Filter, PeriodCoverage, PlaceCoverage, RelatedDatasets, RelatedEdition, Schema,
+    SchemaEdge,
+};
 use lodeseek_rdf::{local_name, prefixed, words};
 use lodeseek_snippet::draw;
 
@@ -122,6 +126,8 @@ struct DatasetPage {
     names: Vec<String>,
     works: Vec<WorkView>,
     facts: Vec<FactView>,
+    /// Map of the area as SVG.
+    place_map: Option<String>,
     keywords: Vec<ValueView>,
     numbers: Vec<String>,
     classes: Vec<Bar>,
@@ -292,6 +298,7 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         names: metadata.alternatives.iter().map(|text| readable(&text.value)).collect(),
         works: metadata.introduced_by.iter().map(|work| work_view(work, iri)).collect(),
         facts: facts(&page, card, iri),
+        place_map: place_map(&page, card),
         keywords: metadata.keywords.iter().map(keyword).collect(),
         numbers: counts.map(|(id, count)| page.count(id, count)).into(),
         classes: bars(&profile.classes, true),
@@ -375,6 +382,8 @@ fn facts(page: &PageContext, card: &Card, iri: &str) -> Vec<FactView> {
         ("filter-license", license.collect()),
         ("fact-issued", date(&metadata.issued)),
         ("fact-modified", date(&metadata.modified)),
+        ("fact-place", card.coverage.place.iter().map(|place| place_view(page, place)).collect()),
+        ("fact-period", card.coverage.period.iter().map(|period| period_view(page, period)).collect()),
         ("fact-homepage", text(&metadata.landing_page)),
         ("fact-source", text(&metadata.source)),
         ("fact-iri", vec![ValueView { href: Some(href(&metadata.id)), is_external: false, ..ValueView::plain(iri) }]),
@@ -382,6 +391,38 @@ fn facts(page: &PageContext, card: &Card, iri: &str) -> Vec<FactView> {
     ];
     let given = all.into_iter().filter(|(_, values)| values.iter().any(|value| !value.text.is_empty()));
     given.map(|(id, values)| FactView { name: page.text(id), is_raw: false, values }).collect()
+}
+
+/// Draws the area of the dataset.
+fn place_map(page: &PageContext, card: &Card) -> Option<String> {
+    let place = card.coverage.place.as_ref()?;
+    Some(place_map::draw(place.bounds, &page.text_with("place-map", "box", place.bounds)))
+}
+
+/// Returns the area of the dataset with its origin, as a link to the datasets of this area.
+fn place_view(page: &PageContext, place: &PlaceCoverage) -> ValueView {
+    let name = place.name.as_deref().map(|name| format!("{}: ", readable(name))).unwrap_or_default();
+    let text = format!("{name}{}", place.bounds);
+    let filter = Filter { within: Some(place.bounds), ..Filter::default() };
+    covered_view(page, place.source, &text, &filter)
+}
+
+/// Returns the period of the dataset with its origin, as a link to the datasets of this period.
+fn period_view(page: &PageContext, period: &PeriodCoverage) -> ValueView {
+    let filter = Filter { covers: Some(period.period), ..Filter::default() };
+    covered_view(page, period.source, &period.period.to_string(), &filter)
+}
+
+fn covered_view(page: &PageContext, source: CoverageSource, text: &str, filter: &Filter) -> ValueView {
+    let origin = match source {
+        CoverageSource::Metadata => "fact-from-metadata",
+        CoverageSource::Content => "fact-from-content",
+    };
+    ValueView {
+        text: page.text_with(origin, "value", text),
+        href: Some(page.link(filtered_address(filter))),
+        is_external: false,
+    }
 }
 
 /// Returns a file as a download. Local files lead to the stored content, if there is any.
@@ -436,10 +477,14 @@ fn host(address: &str) -> String {
 
 /// Returns the address of the list of datasets with a value of a facet.
 fn filter_address(facet: Facet, value: &str) -> String {
-    let filter = Filter::default().with(facet, value);
+    filtered_address(&Filter::default().with(facet, value))
+}
+
+/// Returns the address of the list of datasets that pass a filter.
+fn filtered_address(filter: &Filter) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
     parameters.append_pair("q", "").append_pair("page", "0");
-    parameters.extend_pairs(crate::parameters::filter_parameters(&filter));
+    parameters.extend_pairs(crate::parameters::filter_parameters(filter));
     format!("/?{}", parameters.finish())
 }
 

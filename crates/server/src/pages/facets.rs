@@ -62,6 +62,15 @@ pub(super) struct YearsView {
     pub(super) fields: Vec<(&'static str, String)>,
 }
 
+/// Fields for an area and a period.
+pub(super) struct CoverageView {
+    /// The area and the period of the filter; empty if it has none.
+    pub(super) within: String,
+    pub(super) covers: String,
+    /// Other parameters of the page.
+    pub(super) fields: Vec<(&'static str, String)>,
+}
+
 /// The datasets of a year.
 pub(super) struct YearBar {
     pub(super) year: i32,
@@ -107,6 +116,14 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
         let href = results.filtered(&Filter { until: None, ..filter.clone() });
         chips.push(Chip { label: page.text_with("filter-until", "year", year), href });
     }
+    if let Some(within) = filter.within {
+        let href = results.filtered(&Filter { within: None, ..filter.clone() });
+        chips.push(Chip { label: page.text_with("filter-within", "box", within.to_string()), href });
+    }
+    if let Some(covers) = filter.covers {
+        let href = results.filtered(&Filter { covers: None, ..filter.clone() });
+        chips.push(Chip { label: page.text_with("filter-covers", "period", covers.to_string()), href });
+    }
     for (facet, value) in &filter.values {
         let name = page.text(&format!("filter-{facet}"));
         let href = results.filtered(&toggled(filter, *facet, value));
@@ -151,6 +168,16 @@ fn facet_view(page: &PageContext, one: &FacetValues, results: &Results<'_>) -> F
     let listed = one.values.iter().filter(|value| value.count > 0).count();
     let title = page.text(&format!("facet-{}", one.facet));
     FacetView { title, open: false, first, more, rest: one.distinct.saturating_sub(listed) }
+}
+
+/// Returns the fields for an area and a period.
+pub(super) fn coverage(results: &Results<'_>) -> CoverageView {
+    let filter = results.filter;
+    CoverageView {
+        within: filter.within.map(|within| within.to_string()).unwrap_or_default(),
+        covers: filter.covers.map(|covers| covers.to_string()).unwrap_or_default(),
+        fields: results.fields(&Filter { within: None, covers: None, ..filter.clone() }),
+    }
 }
 
 /// Returns the range of years; `None` if there is no choice.

@@ -4,6 +4,7 @@ mod columns;
 mod context;
 mod dataset;
 mod diagram;
+mod place_map;
 mod entity;
 mod facets;
 mod quality;

@@ -1,6 +1,6 @@
 //! The page of search results: hits, facets and years, with the complete state of the search in the address.
 
-use super::facets::{self, Chip, FacetView, YearsView};
+use super::facets::{self, Chip, CoverageView, FacetView, YearsView};
 use super::start;
 use super::{
     PageContext, Piece, TextView, TripleView, WorkView, best_text, error, excerpt, pieces, readable, render, size,
@@ -118,6 +118,8 @@ struct SearchPage {
     chips: Vec<Chip>,
     facets: Vec<FacetView>,
     years: Option<YearsView>,
+    /// Fields for an area and a period; `None` if the index has neither.
+    coverage: Option<CoverageView>,
     sorts: Vec<SortView>,
     /// Parameters that the next query keeps, as hidden fields of its form.
     kept: Vec<(&'static str, String)>,
@@ -145,6 +147,14 @@ struct SearchPage {
     interpretations: Vec<String>,
     /// Address of the same query without interpretation.
     literal: String,
+}
+
+impl SearchPage {
+    /// Returns true if there are filters to choose from, or an area or a period to change.
+    fn has_filters(&self) -> bool {
+        let is_active = |coverage: &CoverageView| !coverage.within.is_empty() || !coverage.covers.is_empty();
+        !self.facets.is_empty() || self.years.is_some() || self.coverage.as_ref().is_some_and(is_active)
+    }
 }
 
 /// A ranking model.
@@ -312,6 +322,13 @@ async fn load_list(
         .await
 }
 
+/// Returns the fields for an area and a period, if the index has columns for them. If the index cannot be read, the
+/// search itself returns the error.
+fn coverage(state: &AppState, results: &Results<'_>) -> Option<CoverageView> {
+    let has_coverage = state.searcher.catalog().has_coverage().unwrap_or(false);
+    has_coverage.then(|| facets::coverage(results))
+}
+
 fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listing: &DatasetListing) -> SearchPage {
     let link = |page: usize| Results { page, ..*results }.href();
     let hits: Vec<HitView> = listing.datasets.iter().map(|one| listed_view(state, &page, one)).collect();
@@ -324,6 +341,7 @@ fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listi
         chips: facets::chips(&page, results),
         facets: facets::facets(&page, &listing.facets, listing.total, results),
         years: facets::years(&page, &listing.facets.years, results),
+        coverage: coverage(state, results),
         sorts: sorts(&page, results, listing.total),
         kept: results.kept_parameters(results.filter),
         unfiltered: results.filtered(&Filter::default()),
@@ -477,6 +495,7 @@ fn search_page(
         chips: facets::chips(&page, results),
         facets: facets::facets(&page, &counts, response.total, results),
         years: facets::years(&page, &counts.years, results),
+        coverage: coverage(state, results),
         sorts: sorts(&page, results, response.total),
         kept: results.kept_parameters(&request.filter),
         unfiltered: results.filtered(&Filter::default()),

@@ -1,0 +1,427 @@
+//! Coverage that a description declares, by `dct:spatial` and `dct:temporal`.
+
+use super::countries::Country;
+use super::{BoundingBox, Period, box_of_geojson, box_of_wkt};
+use crate::{Dataset, Node, Value};
+use lodeseek_rdf::vocab::{dcat, dcterms, geo, geosparql, locn, owl, rdfs, schema, skos, time};
+
+/// Maximum number of values of a property that are read.
+const MAX_VALUES: usize = 1000;
+
+/// The area that a description declares.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeclaredPlace {
+    /// The smallest box around all declared places.
+    pub bounds: BoundingBox,
+    /// Name of the place, if the description declares one place and its name is known.
+    pub name: Option<String>,
+    /// Property or form with the coordinates, for example `dcat:bbox`.
+    pub form: &'static str,
+}
+
+/// The period that a description declares.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeclaredPeriod {
+    /// The shortest period around all declared periods.
+    pub period: Period,
+    /// Property or form with the dates, for example `dcat:startDate`.
+    pub form: &'static str,
+}
+
+impl Dataset {
+    /// Returns the area that the description declares by `dct:spatial` or, in descriptions of schema.org, by
+    /// `schema:spatialCoverage`.
+    ///
+    /// Of each place, the first of these forms is used: `dcat:bbox`, `locn:geometry`, GeoSPARQL, a shape or position of
+    /// schema.org, `dcat:centroid`, WGS 84, a box in the text, and an IRI of a European country. Values that cannot be
+    /// read are ignored, as are places with a name only.
+    #[must_use]
+    pub fn declared_place(&self) -> Option<DeclaredPlace> {
+        let values: Vec<&Value> = self.property_values(&Node::Dataset, dcterms::SPATIAL).take(MAX_VALUES).collect();
+        let found: Vec<(BoundingBox, &'static str)> = values.iter().filter_map(|value| self.place(value)).collect();
+        let boxes: Vec<BoundingBox> = found.iter().map(|(bounds, _)| *bounds).collect();
+        let name = if values.len() == 1 { self.place_name(values[0]) } else { None };
+        Some(DeclaredPlace { bounds: BoundingBox::around(&boxes)?, name, form: found.first()?.1 })
+    }
+
+    /// Returns the period that the description declares by `dct:temporal`.
+    ///
+    /// Of each period, the first of these forms is used: the dates of DCAT and schema.org, the instants of OWL-Time, and
+    /// the text of the value or its label: an interval, a DCMI Period, a date, or the years in the text. Values that
+    /// cannot be read are ignored.
+    #[must_use]
+    pub fn declared_period(&self) -> Option<DeclaredPeriod> {
+        let values = self.property_values(&Node::Dataset, dcterms::TEMPORAL).take(MAX_VALUES);
+        let found: Vec<(Period, &'static str)> = values.filter_map(|value| self.period(value)).collect();
+        let periods: Vec<Period> = found.iter().map(|(period, _)| *period).collect();
+        Some(DeclaredPeriod { period: Period::around(&periods)?, form: found.first()?.1 })
+    }
+
+    fn place(&self, value: &Value) -> Option<(BoundingBox, &'static str)> {
+        match value {
+            Value::Literal(literal) => {
+                let text = literal.value();
+                country_box(text).or_else(|| box_of_text(text).map(|bounds| (bounds, "dct:spatial")))
+            }
+            Value::Node(Node::Iri(iri)) => country_box(iri),
+            Value::Node(Node::Dataset) => None,
+            Value::Node(part) => self.place_of_part(part),
+        }
+    }
+
+    fn place_of_part(&self, part: &Node) -> Option<(BoundingBox, &'static str)> {
+        let geometry = [
+            (dcat::BBOX, "dcat:bbox"),
+            (locn::GEOMETRY, "locn:geometry"),
+            (geosparql::AS_WKT, "geo:asWKT"),
+            (geosparql::AS_GEO_JSON, "geo:asGeoJSON"),
+            (geosparql::HAS_GEOMETRY, "geo:hasGeometry"),
+            (geosparql::HAS_BOUNDING_BOX, "geo:hasBoundingBox"),
+        ];
+        for (property, form) in geometry {
+            if let Some(bounds) = self.around(part, property, |value| self.geometry(value)) {
+                return Some((bounds, form));
+            }
+        }
+        let shapes = [schema::GEO, HTTP_GEO].into_iter().flat_map(|property| self.parts(part, property));
+        for shape in shapes.chain([part]) {
+            if let Some(bounds) = self.schema_org_shape(shape) {
+                return Some((bounds, "schema:geo"));
+            }
+        }
+        if let Some(bounds) = self.around(part, dcat::CENTROID, |value| self.geometry(value)) {
+            return Some((bounds, "dcat:centroid"));
+        }
+        if let Some(bounds) = self.position(part, [geo::LONG, geo::LAT]) {
+            return Some((bounds, "wgs84:lat"));
+        }
+        let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME].into_iter();
+        let texts = labels.flat_map(|property| self.texts(part, property));
+        if let Some(bounds) = texts.filter_map(box_of_text).next() {
+            return Some((bounds, "dct:spatial"));
+        }
+        let same = self.property_values(part, owl::SAME_AS);
+        same.filter_map(|value| if let Value::Node(Node::Iri(iri)) = value { country_box(iri) } else { None }).next()
+    }
+
+    /// Returns the box around the geometries of a property.
+    fn around(&self, node: &Node, property: &str, read: impl Fn(&Value) -> Option<BoundingBox>) -> Option<BoundingBox> {
+        let mut boxes = Vec::new();
+        for one in &self.extra_statements {
+            if one.subject == *node && one.predicate == property && boxes.len() < MAX_VALUES {
+                boxes.extend(read(&one.object));
+            }
+        }
+        // The same geometry is often given in several syntaxes.
+        BoundingBox::around(&boxes)
+    }
+
+    /// Returns the box of a geometry: a literal, or a node with a literal.
+    fn geometry(&self, value: &Value) -> Option<BoundingBox> {
+        match value {
+            Value::Literal(literal) => box_of_text(literal.value()),
+            Value::Node(part) => {
+                let literals = [geosparql::AS_WKT, geosparql::AS_GEO_JSON, locn::GEOMETRY, rdfs::LABEL];
+                literals.iter().flat_map(|property| self.texts(part, property)).filter_map(box_of_text).next()
+            }
+        }
+    }
+
+    /// Returns the box of a `GeoShape` or `GeoCoordinates`: `schema:box` and other shapes have latitudes first.
+    fn schema_org_shape(&self, node: &Node) -> Option<BoundingBox> {
+        for (property, other) in SHAPES {
+            let texts = self.texts(node, property).chain(self.texts(node, other));
+            if let Some(bounds) = texts.filter_map(box_of_latitudes_first).next() {
+                return Some(bounds);
+            }
+        }
+        let plain = self.position(node, [schema::LONGITUDE, schema::LATITUDE]);
+        plain.or_else(|| self.position(node, [HTTP_LONGITUDE, HTTP_LATITUDE]))
+    }
+
+    fn position(&self, node: &Node, [longitude, latitude]: [&str; 2]) -> Option<BoundingBox> {
+        let number = |property: &str| self.texts(node, property).find_map(|text| text.trim().parse::<f64>().ok());
+        BoundingBox::from_position(number(longitude)?, number(latitude)?)
+    }
+
+    /// Returns the name of a place: a label, or that of a country.
+    fn place_name(&self, value: &Value) -> Option<String> {
+        let country = |iri: &str| Country::from_iri(iri).map(|country| country.name.to_owned());
+        match value {
+            Value::Literal(literal) => country(literal.value()),
+            Value::Node(Node::Iri(iri)) => country(iri),
+            Value::Node(Node::Dataset) => None,
+            Value::Node(part) => {
+                let is_name = |text: &&str| !text.is_empty() && box_of_text(text).is_none();
+                let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME].into_iter();
+                let label = labels.flat_map(|property| self.texts(part, property)).map(str::trim).find(is_name);
+                let same = self.property_values(part, owl::SAME_AS);
+                let mut iris = same.filter_map(|value| match value {
+                    Value::Node(Node::Iri(iri)) => Some(iri),
+                    _ => None,
+                });
+                label.map(str::to_owned).or_else(|| iris.find_map(|iri| country(iri)))
+            }
+        }
+    }
+
+    fn period(&self, value: &Value) -> Option<(Period, &'static str)> {
+        match value {
+            Value::Literal(literal) => Period::from_text(literal.value()).map(|period| (period, "dct:temporal")),
+            Value::Node(Node::Iri(iri)) => period_of_iri(iri).map(|period| (period, "dct:temporal")),
+            Value::Node(Node::Dataset) => None,
+            Value::Node(part) => self.period_of_part(part),
+        }
+    }
+
+    fn period_of_part(&self, part: &Node) -> Option<(Period, &'static str)> {
+        for ([start, end], form) in ENDS {
+            if let Some(period) = Period::between(self.date(part, start), self.date(part, end)) {
+                return Some((period, form));
+            }
+        }
+        let [start, end] = [time::HAS_BEGINNING, time::HAS_END].map(|property| self.instant(part, property));
+        if let Some(period) = Period::between(start, end) {
+            return Some((period, "time:hasBeginning"));
+        }
+        let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME, dcterms::TITLE].into_iter();
+        let texts = labels.flat_map(|property| self.texts(part, property));
+        if let Some(period) = texts.filter_map(Period::from_text).next() {
+            return Some((period, "dct:temporal"));
+        }
+        let same = self.property_values(part, owl::SAME_AS);
+        let iris = same.filter_map(|value| if let Value::Node(Node::Iri(iri)) = value { Some(iri) } else { None });
+        iris.filter_map(|iri| period_of_iri(iri)).next().map(|period| (period, "dct:temporal"))
+    }
+
+    fn date<'d>(&'d self, node: &'d Node, property: &'d str) -> Option<&'d str> {
+        self.texts(node, property).map(str::trim).find(|text| !text.is_empty())
+    }
+
+    /// Returns the date of an instant of OWL-Time: a literal, or a node with one.
+    fn instant<'d>(&'d self, node: &'d Node, property: &'d str) -> Option<&'d str> {
+        let of_parts = self
+            .parts(node, property)
+            .flat_map(|part| INSTANTS.into_iter().flat_map(move |property| self.texts(part, property)));
+        self.texts(node, property).chain(of_parts).map(str::trim).find(|text| !text.is_empty())
+    }
+
+    fn parts<'d>(&'d self, node: &'d Node, property: &'d str) -> impl Iterator<Item = &'d Node> {
+        self.property_values(node, property).filter_map(|value| match value {
+            Value::Node(part @ Node::Part(_)) => Some(part),
+            _ => None,
+        })
+    }
+
+    fn texts<'d>(&'d self, node: &'d Node, property: &'d str) -> impl Iterator<Item = &'d str> {
+        self.property_values(node, property).filter_map(|value| match value {
+            Value::Literal(literal) => Some(literal.value()),
+            Value::Node(_) => None,
+        })
+    }
+}
+
+/// Terms of schema.org with the scheme `http:`, which many descriptions use.
+const HTTP_GEO: &str = "http://schema.org/geo";
+const HTTP_LATITUDE: &str = "http://schema.org/latitude";
+const HTTP_LONGITUDE: &str = "http://schema.org/longitude";
+
+/// Shapes of schema.org whose coordinates have latitudes first, with both schemes.
+const SHAPES: [(&str, &str); 3] = [
+    (schema::BOX, "http://schema.org/box"),
+    (schema::POLYGON, "http://schema.org/polygon"),
+    (schema::LINE, "http://schema.org/line"),
+];
+
+/// Properties of the ends of a period, and the form that they are reported as.
+const ENDS: [([&str; 2], &str); 3] = [
+    ([dcat::START_DATE, dcat::END_DATE], "dcat:startDate"),
+    ([schema::START_DATE, schema::END_DATE], "schema:startDate"),
+    (["http://schema.org/startDate", "http://schema.org/endDate"], "schema:startDate"),
+];
+
+/// Properties of the date of an instant, the most precise first.
+const INSTANTS: [&str; 5] = [
+    time::IN_XSD_DATE_TIME_STAMP,
+    time::IN_XSD_DATE_TIME,
+    time::IN_XSD_DATE,
+    time::IN_XSD_YEAR_MONTH,
+    time::IN_XSD_YEAR,
+];
+
+/// Returns the box of a text: Well-known Text, GeoJSON, a DCMI Box, or `west,south,east,north`.
+fn box_of_text(text: &str) -> Option<BoundingBox> {
+    let text = text.trim();
+    if text.starts_with('{') {
+        return box_of_geojson(text);
+    }
+    box_of_wkt(text).or_else(|| dcmi_box(text)).or_else(|| text.parse().ok())
+}
+
+/// Reads a DCMI Box, as in `northlimit=51.6; southlimit=49.4; westlimit=2.5; eastlimit=6.5`.
+/// <https://www.dublincore.org/specifications/dublin-core/dcmi-box/>
+fn dcmi_box(text: &str) -> Option<BoundingBox> {
+    let limit = |name: &str| {
+        let mut named = text.split(';').filter_map(|part| part.split_once('='));
+        named.find(|(key, _)| key.trim().eq_ignore_ascii_case(name)).and_then(|(_, value)| value.trim().parse().ok())
+    };
+    BoundingBox::new(limit("westlimit")?, limit("southlimit")?, limit("eastlimit")?, limit("northlimit")?)
+}
+
+/// Reads positions with the latitude first, separated by white space or commas, as in schema.org's shapes. A box has its
+/// south-western and its north-eastern corner.
+fn box_of_latitudes_first(text: &str) -> Option<BoundingBox> {
+    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
+    let numbers: Vec<f64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    if numbers.len() < 4 || !numbers.len().is_multiple_of(2) {
+        return None;
+    }
+    let (latitudes, longitudes): (Vec<f64>, Vec<f64>) = numbers.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
+    let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let [west, east] = match longitudes.as_slice() {
+        // The corners of a box are ordered: a box may cross the antimeridian.
+        &[west, east] => [west, east],
+        others => [least(others), most(others)],
+    };
+    BoundingBox::new(west, least(&latitudes), east, most(&latitudes))
+}
+
+fn country_box(iri: &str) -> Option<(BoundingBox, &'static str)> {
+    Country::from_iri(iri)?.bounds().map(|bounds| (bounds, "country"))
+}
+
+/// Returns the period of an IRI for a year, as in <http://reference.data.gov.uk/id/year/2010>.
+fn period_of_iri(iri: &str) -> Option<Period> {
+    Period::from_date_text(iri.split_once("://reference.data.gov.uk/id/year/")?.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DatasetId, Metadata, Statement};
+    use oxrdf::Literal;
+
+    fn dataset(statements: &[(&str, &str, &str)]) -> Dataset {
+        let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
+        let node = |name: &str| if name.is_empty() { Node::Dataset } else { Node::Part(name.to_owned()) };
+        for (subject, property, object) in statements {
+            let object = if let Some(part) = object.strip_prefix("_:") {
+                Value::Node(node(part))
+            } else if object.starts_with("http") {
+                Value::Node(Node::Iri((*object).to_owned()))
+            } else {
+                Value::Literal(Literal::from(*object))
+            };
+            dataset.extra_statements.push(Statement::new(node(subject), property, object));
+        }
+        dataset
+    }
+
+    fn place(statements: &[(&str, &str, &str)]) -> String {
+        let mut all = vec![("", dcterms::SPATIAL, "_:p")];
+        all.extend(statements);
+        match dataset(&all).declared_place() {
+            Some(place) => format!("{} {} {}", place.form, place.bounds, place.name.unwrap_or_default()),
+            None => "none".to_owned(),
+        }
+    }
+
+    fn period(statements: &[(&str, &str, &str)]) -> String {
+        let mut all = vec![("", dcterms::TEMPORAL, "_:p")];
+        all.extend(statements);
+        let declared = dataset(&all).declared_period();
+        declared.map_or("none".to_owned(), |declared| format!("{} {}", declared.form, declared.period))
+    }
+
+    #[test]
+    fn places_are_read_from_all_forms() {
+        let wkt = "POLYGON((2.5 49.4,6.5 49.4,6.5 51.6,2.5 51.6,2.5 49.4))";
+        let country = "http://publications.europa.eu/resource/authority/country/BEL";
+        for (statements, expected) in [
+            (vec![("p", dcat::BBOX, wkt)], "dcat:bbox 2.5,49.4,6.5,51.6 "),
+            (vec![("p", dcat::CENTROID, "POINT(4 50)"), ("p", dcat::BBOX, wkt)], "dcat:bbox 2.5,49.4,6.5,51.6 "),
+            (vec![("p", dcat::BBOX, "no geometry"), ("p", dcat::CENTROID, "POINT(4 50)")], "dcat:centroid 4,50,4,50 "),
+            (
+                vec![
+                    ("p", locn::GEOMETRY, r#"{"type":"Point","coordinates":[4,50]}"#),
+                    ("p", skos::PREF_LABEL, "Town"),
+                ],
+                "locn:geometry 4,50,4,50 Town",
+            ),
+            (vec![("p", locn::GEOMETRY, "_:g"), ("g", geosparql::AS_WKT, "POINT(4 50)")], "locn:geometry 4,50,4,50 "),
+            (
+                vec![("p", geosparql::HAS_GEOMETRY, "_:g"), ("g", geosparql::AS_WKT, wkt)],
+                "geo:hasGeometry 2.5,49.4,6.5,51.6 ",
+            ),
+            (vec![("p", schema::GEO, "_:g"), ("g", schema::BOX, "49.4 2.5 51.6 6.5")], "schema:geo 2.5,49.4,6.5,51.6 "),
+            (
+                vec![("p", HTTP_GEO, "_:g"), ("g", "http://schema.org/box", "-19.5,177 -16,-178")],
+                "schema:geo 177,-19.5,-178,-16 ",
+            ),
+            (
+                vec![("p", schema::GEO, "_:g"), ("g", schema::LATITUDE, "50"), ("g", schema::LONGITUDE, "4")],
+                "schema:geo 4,50,4,50 ",
+            ),
+            (vec![("p", schema::GEO, "_:g"), ("g", schema::POLYGON, "0 1 2 3 4 5 0 1")], "schema:geo 1,0,5,4 "),
+            (vec![("p", geo::LAT, "50"), ("p", geo::LONG, "4")], "wgs84:lat 4,50,4,50 "),
+            (vec![("p", geo::LAT, "91"), ("p", geo::LONG, "4")], "none"),
+            (vec![("p", owl::SAME_AS, country)], "country 2.5,49.4,6.5,51.6 Belgium"),
+            (vec![("p", rdfs::LABEL, "northlimit=5; southlimit=1; westlimit=2; eastlimit=3")], "dct:spatial 2,1,3,5 "),
+            (vec![("p", rdfs::LABEL, "Old town")], "none"),
+        ] {
+            assert_eq!(place(&statements), expected, "{statements:?}");
+        }
+        let of = |value: &str| dataset(&[("", dcterms::SPATIAL, value)]).declared_place();
+        assert_eq!(of(country).map(|place| (place.form, place.name)), Some(("country", Some("Belgium".to_owned()))));
+        assert_eq!(
+            of("-77.2,38.7,-76.9,39").map(|place| place.bounds.to_string()).as_deref(),
+            Some("-77.2,38.7,-76.9,39")
+        );
+        assert_eq!(of("Old town"), None);
+        let mut text = dataset(&[]);
+        let literal = Value::Literal(Literal::from(country));
+        text.extra_statements.push(Statement::new(Node::Dataset, dcterms::SPATIAL, literal));
+        assert_eq!(text.declared_place().map(|place| place.form), Some("country"));
+    }
+
+    #[test]
+    fn several_places_are_one_box() {
+        let both = dataset(&[
+            ("", dcterms::SPATIAL, "http://data.europa.eu/nuts/code/BE"),
+            ("", dcterms::SPATIAL, "http://data.europa.eu/nuts/code/LU"),
+            ("", dcterms::SPATIAL, "http://example.org/unknown"),
+        ]);
+        let declared = both.declared_place().expect("a place");
+        assert_eq!((declared.bounds.to_string().as_str(), declared.name), ("2.5,49.4,6.6,51.6", None));
+    }
+
+    #[test]
+    fn periods_are_read_from_all_forms() {
+        for (statements, expected) in [
+            (vec![("p", dcat::START_DATE, "2010"), ("p", dcat::END_DATE, "2015-12-31")], "dcat:startDate 2010..2015"),
+            (vec![("p", dcat::START_DATE, "2010-05-01T00:00:00Z")], "dcat:startDate 2010-05-01.."),
+            (vec![("p", dcat::START_DATE, "2010"), ("p", dcat::END_DATE, "ongoing")], "dcat:startDate 2010.."),
+            (vec![("p", dcat::START_DATE, "soon"), ("p", rdfs::LABEL, "about 1900")], "dct:temporal 1900"),
+            (vec![("p", schema::START_DATE, "2010"), ("p", schema::END_DATE, "2011")], "schema:startDate 2010..2011"),
+            (vec![("p", "http://schema.org/endDate", "2011")], "schema:startDate ..2011"),
+            (
+                vec![
+                    ("p", time::HAS_BEGINNING, "_:b"),
+                    ("b", time::IN_XSD_DATE, "2010-01-01"),
+                    ("p", time::HAS_END, "_:e"),
+                    ("e", time::IN_XSD_YEAR, "2012"),
+                ],
+                "time:hasBeginning 2010..2012",
+            ),
+            (vec![("p", owl::SAME_AS, "http://reference.data.gov.uk/id/year/2010")], "dct:temporal 2010"),
+            (vec![("p", rdfs::LABEL, "Renaissance")], "none"),
+        ] {
+            assert_eq!(period(&statements), expected, "{statements:?}");
+        }
+        let values =
+            [("", dcterms::TEMPORAL, "2010/2011"), ("", dcterms::TEMPORAL, "2001"), ("", dcterms::TEMPORAL, "?")];
+        let declared = dataset(&values).declared_period().expect("a period");
+        assert_eq!((declared.form, declared.period.to_string().as_str()), ("dct:temporal", "2001..2011"));
+    }
+}

@@ -1,0 +1,12 @@
+//! Spatial and temporal coverage: bounding boxes, periods, and their forms in descriptions and literals.
+
+mod bounding_box;
+mod countries;
+mod declared;
+mod geometry;
+mod period;
+
+pub use bounding_box::{BoundingBox, InvalidBox};
+pub use declared::{DeclaredPeriod, DeclaredPlace};
+pub use geometry::{box_of_geojson, box_of_wkt};
+pub use period::{Day, InvalidPeriod, Period};

@@ -1,0 +1,68 @@
+//! Map of the area of a dataset as SVG: a graticule of the world with the box. It has no outlines of land.
+
+use lodeseek_engine::BoundingBox;
+use lodeseek_snippet::escape_xml;
+use std::fmt::Write;
+
+/// Distance of the lines of the graticule in degrees.
+const STEP: i32 = 30;
+/// A box smaller than this number of degrees gets a ring, so that it can be found.
+const SMALL: f64 = 12.0;
+/// Radius of the ring in degrees.
+const RING: f64 = 7.0;
+
+/// Draws the map. A degree is a pixel: the west is left, the north is up.
+pub(super) fn draw(bounds: BoundingBox, title: &str) -> String {
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing place\" role=\"img\" viewBox=\"-1 -1 362 182\" width=\"362\" \
+         height=\"182\"><title>{}</title><rect class=\"box\" width=\"360\" height=\"180\"/><path class=\"graticule\" d=\"",
+        escape_xml(title)
+    );
+    // Writing to a text cannot fail.
+    for x in (STEP..360).step_by(STEP as usize) {
+        let _ = write!(svg, "M{x} 0V180");
+    }
+    for y in (STEP..180).step_by(STEP as usize) {
+        let _ = write!(svg, "M0 {y}H360");
+    }
+    // The equator and the prime meridian.
+    svg.push_str("\"/><path class=\"axes\" d=\"M180 0V180M0 90H360\"/>");
+    let [west, south, east, north] = bounds.degrees();
+    let (left, right, top, bottom) = (west + 180.0, east + 180.0, 90.0 - north, 90.0 - south);
+    let parts = if bounds.crosses_antimeridian() { vec![(left, 360.0), (0.0, right)] } else { vec![(left, right)] };
+    let height = bottom - top;
+    for (left, right) in &parts {
+        let width = right - left;
+        let _ = write!(
+            svg,
+            "<rect class=\"area\" x=\"{left:.2}\" y=\"{top:.2}\" width=\"{width:.2}\" height=\"{height:.2}\"/>"
+        );
+    }
+    let width: f64 = parts.iter().map(|(left, right)| right - left).sum();
+    if width < SMALL && height < SMALL {
+        let (x, y) = ((left + width / 2.0) % 360.0, top + height / 2.0);
+        let _ = write!(svg, "<circle class=\"ring\" cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{RING}\"/>");
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_are_drawn_where_they_are() {
+        let draw = |text: &str| draw(text.parse().expect("a box"), "A & B");
+        let large = draw("-20,-10,30,40");
+        assert!(
+            large.contains("x=\"160.00\" y=\"50.00\" width=\"50.00\" height=\"50.00\"") && !large.contains("circle")
+        );
+        assert!(large.contains("<title>A &amp; B</title>"));
+        let small = draw("10,50,11,51");
+        assert!(small.contains("cx=\"190.50\" cy=\"39.50\""), "{small}");
+        let crossing = draw("177,-19.5,-178,-16");
+        assert!(crossing.contains("x=\"357.00\" y=\"106.00\" width=\"3.00\""), "{crossing}");
+        assert!(crossing.contains("x=\"0.00\" y=\"106.00\" width=\"2.00\"") && crossing.contains("cx=\"359.50\""));
+    }
+}

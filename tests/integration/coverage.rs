@@ -1,0 +1,204 @@
+//! Areas and periods of datasets: declared and derived, as filters and as facts.
+
+use super::http::Site;
+use super::support::{Home, limits, testdata};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::{Coverage, CoverageSource};
+use serde_json::{Value, json};
+
+fn home() -> Home {
+    Home::from_catalog(&testdata("places/catalog.ttl"))
+}
+
+fn site() -> Site {
+    Site::from_catalog(&testdata("places/catalog.ttl"), limits())
+}
+
+fn ids(answer: &Value) -> Vec<&str> {
+    let hits = answer["hits"].as_array().unwrap_or_else(|| panic!("no hits in {answer}"));
+    let mut ids: Vec<&str> = hits.iter().map(|hit| hit["id"].as_str().expect("an id")).collect();
+    ids.sort_unstable();
+    ids
+}
+
+fn coverage(home: &Home, id: &str) -> Coverage {
+    let id = DatasetId::new(id).expect("an id");
+    home.searcher().catalog().card(&id).expect("read").expect("a card").coverage
+}
+
+/// Returns the area and the period with their sources, as text.
+fn described(home: &Home, id: &str) -> (String, String) {
+    let coverage = coverage(home, id);
+    let place = coverage.place.map(|place| place.to_string()).unwrap_or_default();
+    (place, coverage.period.map(|period| period.to_string()).unwrap_or_default())
+}
+
+#[test]
+fn areas_and_periods_survive_the_store() {
+    let home = home();
+    for (id, place, period) in [
+        (
+            "belgium",
+            "Belgium: 2.5,49.4,6.5,51.6, from metadata (country)",
+            "2010..2015, from metadata (dcat:startDate)",
+        ),
+        (
+            "fiji",
+            "Fiji: 177,-19.5,-178,-16, from metadata (locn:geometry)",
+            "1999-01-01..2001-06-30, from metadata (dct:temporal)",
+        ),
+        ("harbour", "10,50,11,51, from metadata (dcat:bbox)", "1850..1914, from metadata (time:hasBeginning)"),
+        ("world", "-180,-90,180,90, from metadata (dct:spatial)", "2012-06-01.., from metadata (dct:temporal)"),
+        (
+            "logs",
+            "10,54.5,10.5,55, from content (3 positions (wgs84:lat))",
+            "1921-05-01..1922-04-04, from content (5 dates)",
+        ),
+        ("nowhere", "", ""),
+    ] {
+        assert_eq!(described(&home, id), (place.to_owned(), period.to_owned()), "{id}");
+    }
+}
+
+#[test]
+fn a_changed_place_is_indexed_again() {
+    let home = home();
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = std::fs::read_to_string(testdata("places/catalog.ttl")).expect("read");
+    let changed = text.replace("\"-180,-90,180,90\"", "\"0,0,1,1\"");
+    std::fs::write(folder.path().join("catalog.ttl"), changed).expect("written");
+    std::fs::copy(testdata("places/logs.ttl"), folder.path().join("logs.ttl")).expect("copied");
+    home.load(&folder.path().join("catalog.ttl"));
+    assert_eq!(home.index().indexed, 1);
+    assert_eq!(described(&home, "world").0, "0,0,1,1, from metadata (dct:spatial)");
+}
+
+#[test]
+fn positions_of_existing_test_data_are_found() {
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
+    let place = coverage(&home, "chesapeake-water").place.expect("a place");
+    assert_eq!((place.source, place.reason.as_str()), (CoverageSource::Content, "3 positions (geo:asWKT)"));
+    assert_eq!(place.bounds.to_string(), "-76.69,38.96,-75.79,39.66");
+}
+
+#[tokio::test]
+async fn the_search_filters_by_area_and_period() {
+    let site = site();
+    let all = ["belgium", "fiji", "harbour", "logs", "nowhere", "world"];
+    assert_eq!(ids(&site.get("/api/search?q=ferries").await.json()), all);
+    for (filter, expected) in [
+        ("within=4,50,5,51", &["belgium", "world"][..]),
+        ("within=6.5,51.6,10,52", &["belgium", "world"]),
+        ("within=10.2,54,10.3,56", &["logs", "world"]),
+        ("within=-179,-18,-178.5,-17", &["fiji", "world"]),
+        ("within=170,-20,-170,-10", &["fiji", "world"]),
+        ("within=-170,-20,170,-10", &["world"]),
+        ("within=-180,-90,180,90", &["belgium", "fiji", "harbour", "logs", "world"]),
+        ("covers=2010..2015", &["belgium", "world"]),
+        ("covers=..2001", &["fiji", "harbour", "logs"]),
+        ("covers=2016..", &["world"]),
+        ("covers=1921-05-02", &["logs"]),
+        ("covers=2001-07-01..2009", &[]),
+        ("within=4,50,5,51&covers=2011", &["belgium"]),
+        ("within=&covers=", &all),
+    ] {
+        let answer = site.get(&format!("/api/search?q=ferries&{filter}")).await.json();
+        assert_eq!(ids(&answer), expected, "{filter}");
+        assert_eq!(answer["total"], expected.len(), "{filter}");
+    }
+    let hit = site.get("/api/search?q=legends+log&within=10,54,11,55").await.json()["hits"][0].take();
+    let place = json!({ "box": [10.0, 54.5, 10.5, 55.0], "source": "content", "reason": "3 positions (wgs84:lat)" });
+    let period = json!({ "first": "1921-05-01", "last": "1922-04-04", "source": "content", "reason": "5 dates" });
+    assert_eq!((&hit["place"], &hit["period"]), (&place, &period));
+}
+
+#[tokio::test]
+async fn wrong_areas_and_periods_are_rejected() {
+    let site = site();
+    for (filter, part) in [
+        ("within=1,2,3", "west,south,east,north"),
+        ("within=1,5,3,4", "west,south,east,north"),
+        ("within=a,b,c,d", "west,south,east,north"),
+        ("covers=2015..2010", "2010..2015"),
+        ("covers=sometime", "2010..2015"),
+    ] {
+        let reply = site.get(&format!("/api/search?q=ferries&{filter}")).await;
+        assert_eq!(reply.status.as_u16(), 400, "{filter}");
+        let message = reply.json()["error"].as_str().expect("a message").to_owned();
+        assert!(message.contains(part), "{message}");
+        let page = site.get(&format!("/?q=ferries&{filter}")).await;
+        assert_eq!(page.status.as_u16(), 400, "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn the_pages_show_areas_and_periods() {
+    let site = site();
+    let page = site.get("/?q=ferries&within=4,50,5,51&covers=2010..2015&lang=en").await.body;
+    assert!(page.contains("Area: 4,50,5,51") && page.contains("Period: 2010..2015"), "{page}");
+    let fields = "name=\"within\" type=\"text\" placeholder=\"2.5,49.4,6.5,51.6\" value=\"4,50,5,51\"";
+    assert!(page.contains(fields), "{page}");
+    let without_area = "covers=2010..2015";
+    let links: Vec<&str> = page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let is_removal = |link: &&&str| link.contains(without_area) && !link.contains("within=");
+    let removal =
+        links.iter().find(is_removal).expect("a link without the area").replace("&#38;", "&").replace("&amp;", "&");
+    let rest = site.get(&removal).await.body;
+    assert!(!rest.contains("Area: 4,50,5,51") && rest.contains("Period: 2010..2015"), "{rest}");
+    let listed = site.get("/?q=&page=0&within=-179,-18,-178.5,-17&lang=en").await.body;
+    assert!(listed.contains("islands of Fiji") && !listed.contains("Ferries of Belgium"), "{listed}");
+    let dataset = site.get("/dataset/belgium?lang=en&format=html").await.body;
+    assert!(dataset.contains("Belgium: 2.5,49.4,6.5,51.6 (from the metadata)"), "{dataset}");
+    assert!(dataset.contains("2010..2015 (from the metadata)") && dataset.contains("within=2.5%2C49.4%2C6.5%2C51.6"));
+    assert!(dataset.contains("<title>Map of the area 2.5,49.4,6.5,51.6</title>"), "{dataset}");
+    let nowhere = site.get("/dataset/nowhere?lang=en&format=html").await.body;
+    assert!(!nowhere.contains("Map of the area") && !nowhere.contains("Period covered"), "{nowhere}");
+    let logs = site.get("/dataset/logs?lang=en&format=html").await.body;
+    assert!(logs.contains("10,54.5,10.5,55 (from the content)"), "{logs}");
+}
+
+#[tokio::test]
+async fn sparql_filters_by_area_and_period() {
+    let site = site();
+    for (parameters, expected) in [
+        ("", Ok(6)),
+        ("search:within '4,50,5,51' ;", Ok(2)),
+        ("search:within '4,50,5,51' ; search:covers '2010' ;", Ok(1)),
+        ("search:covers '1921-05-02' ;", Ok(1)),
+        ("search:covers 'sometime' ;", Err("2010..2015")),
+    ] {
+        let query = format!(
+            "PREFIX search: <https://w3id.org/lodeseek/search#>
+             SELECT ?d {{ SERVICE search:service {{ ?d search:text 'ferries' ; {parameters} search:rank ?rank }} }}"
+        );
+        let reply = site.post("/sparql", "application/sparql-query", &query).await;
+        match expected {
+            Ok(number) => {
+                assert_eq!(reply.json()["results"]["bindings"].as_array().expect("rows").len(), number, "{parameters}");
+            }
+            Err(part) => assert!(reply.status == 400 && reply.body.contains(part), "{}", reply.body),
+        }
+    }
+}
+
+#[cfg(feature = "rocksdb")]
+#[test]
+fn the_command_line_filters_and_shows() {
+    use super::support::run;
+    let folder = home().into_folder();
+    let search = |arguments: &[&str]| run(folder.path(), &[&["search", "ferries"], arguments].concat());
+    let found = search(&["--within", "4,50,5,51", "--covers", "2011"]);
+    assert_eq!(found.code, Some(0), "{}", found.err);
+    assert!(found.out.contains("1 of 6 datasets matches “ferries” and passes the filters"), "{}", found.out);
+    assert!(found.out.contains("area: Belgium: 2.5,49.4,6.5,51.6, from metadata (country)"), "{}", found.out);
+    assert!(found.out.contains("dates: 2010..2015, from metadata (dcat:startDate)"), "{}", found.out);
+    let south = search(&["--within", "-179,-18,-178.5,-17", "--json"]);
+    let answer: Value = serde_json::from_str(&south.out).expect("JSON");
+    assert_eq!(ids(&answer), ["fiji", "world"]);
+    assert_eq!(search(&["--covers", "2001-07-01..2009"]).code, Some(1));
+    let wrong = search(&["--within", "1,2,3"]);
+    assert!(wrong.code == Some(2) && wrong.err.contains("west,south,east,north"), "{}", wrong.err);
+    let shown = run(folder.path(), &["show", "logs"]).out;
+    assert!(shown.contains("area       10,54.5,10.5,55, from content (3 positions (wgs84:lat))"), "{shown}");
+    assert!(shown.contains("dates      1921-05-01..1922-04-04, from content (5 dates)"), "{shown}");
+}
