@@ -170,7 +170,7 @@ pub(super) struct RerankArguments {
     #[arg(long, value_name = "METHOD", value_parser = fusion)]
     fusion: Option<FusionArgument>,
     /// Fusion weights: one for each model of the pool, then for --dpr, then for --colbert, then for works if there are some
-    /// [default: equal; if datasets are descriptions alone and works are loaded: .3 for the pool, 1 for --dpr, .8 for works].
+    /// [default: equal; if datasets are descriptions alone and works are loaded: .15 for the pool, 1 for --dpr, .4 for works].
     #[arg(long, value_name = "W", value_delimiter = ',')]
     fusion_weights: Vec<f64>,
     /// Add WEIGHT · ln(1 + n) to the score of a dataset. n is the number of works that use it or, if unknown, of its names,
@@ -178,7 +178,7 @@ pub(super) struct RerankArguments {
     #[arg(long, value_name = "WEIGHT")]
     popularity: Option<f64>,
     /// Number of works nearest to the query that vote for the datasets they use, if works are loaded; 0 ignores works
-    /// [default: 25].
+    /// [default: 50].
     #[arg(long, value_name = "N")]
     works: Option<usize>,
     /// Minimum similarities of a match: of --dpr, then of --colbert per query token. Datasets below are shown as nearest

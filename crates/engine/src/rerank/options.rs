@@ -7,7 +7,7 @@ use lodeseek_rerank::{Combination, Method};
 use std::num::NonZeroUsize;
 
 /// Default number of works that vote.
-const DEFAULT_WORKS: NonZeroUsize = NonZeroUsize::new(25).expect("above 0");
+const DEFAULT_WORKS: NonZeroUsize = NonZeroUsize::new(50).expect("above 0");
 
 /// Options of re-ranking.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct RerankOptions {
     /// judged query, so evaluations with it leak.
     pub popularity: Option<f64>,
     /// Number of works nearest to the query that vote for the datasets they use, if the home has vectors of works and there
-    /// is a fusion. Works below the minimum similarity of their encoder do not vote. Default 25. `None` ignores works.
+    /// is a fusion. Works below the minimum similarity of their encoder do not vote. Default 50. `None` ignores works.
     pub works: Option<NonZeroUsize>,
     /// Number of threads that score the candidates of one query. Default 1.
     pub threads: NonZeroUsize,
