@@ -262,6 +262,8 @@ vocabulary! {
         FEATURE_CLASS = "Feature",
         PROPERTY_FEATURE = "propertyFeature",
         BASIC_FEDERATED_QUERY = "BasicFederatedQuery",
+        EXTENSION_FUNCTION = "extensionFunction",
+        FUNCTION = "Function",
         DEFAULT_DATASET = "defaultDataset",
         DATASET = "Dataset",
         DEFAULT_GRAPH = "defaultGraph",
