@@ -447,6 +447,7 @@ vocabulary! {
         BEFORE = "before",
         WITHIN = "within",
         COVERS = "covers",
+        LIKE = "like",
         TASK = "task",
         MODALITY = "modality",
         LANGUAGE = "language",
