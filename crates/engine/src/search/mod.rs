@@ -93,7 +93,7 @@ struct PageEntry<'r> {
     address: DocumentAddress,
 }
 
-/// What ranked the best datasets.
+/// The rankings that placed the best datasets.
 struct Best<'r> {
     /// Number of datasets at the top with comparable scores.
     comparable: usize,

@@ -207,7 +207,7 @@ async fn load_page(
     let query = parameters.q.split_whitespace().collect::<Vec<_>>().join(" ");
     let (filter, examples) = (filter(pairs)?, examples(pairs)?);
     if let ("", [Example::Dataset(id), ..]) = (query.as_str(), &examples[..]) {
-        let similar = page.link_below(&href(id), "/similar?format=html&k=50");
+        let similar = page.link_below(href(id), "/similar?format=html&k=50");
         return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, similar)]).into_response());
     }
     if query.is_empty() {
