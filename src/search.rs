@@ -2,16 +2,18 @@
 
 use super::ExitStatus;
 use super::config::Config;
+use super::dataset_ids;
 use super::encoder::{RerankArguments, method_name};
 use super::filter::{self, FilterArguments, write_counts};
 use super::model::ModelArguments;
 use super::output::{OutputArguments, write_json};
 use super::terminal::{Style, counted, cut, grouped, safe, verb};
-use lodeseek_catalog::{Metadata, Scheme};
+use lodeseek_catalog::{DatasetId, Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
-    Coverage, DenseMatch, DuplicateMode, EncoderSummary, Filter, Hit, Interpretation, InterpretationKind, PartKind,
-    QuerySyntax, RerankSummary, SearchRequest, SearchResponse, Searcher, SnippetKind, SnippetTriple, WorkEvidence,
+    Coverage, DenseMatch, DuplicateMode, EncoderSummary, Example, ExampleGraph, ExampleSimilarity, Filter, Hit,
+    Interpretation, InterpretationKind, PartKind, QuerySyntax, RerankSummary, SearchRequest, SearchResponse, Searcher,
+    SimilarityPart, SnippetKind, SnippetTriple, WorkEvidence,
 };
 use lodeseek_snippet::LabelledTriple;
 use std::io::{self, Write};
@@ -48,6 +50,10 @@ pub(crate) struct Arguments {
     /// Search for the words of the query as typed: quotation marks, minus and names such as `foaf:Person` have no meaning.
     #[arg(long)]
     literal: bool,
+    /// Example of what is searched for: the id of a dataset, or an RDF file. Datasets are ranked by the query and by their similarity to
+    /// the examples. Repeatable, up to five times.
+    #[arg(long, value_name = "DATASET|FILE")]
+    like: Vec<String>,
     #[command(flatten)]
     filter: FilterArguments,
     #[command(flatten)]
@@ -68,6 +74,8 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         searcher = searcher.with_reranker(reranker);
     }
     let query = arguments.query.join(" ");
+    let examples: Vec<Example> =
+        arguments.like.iter().map(|named| example(&searcher, named)).collect::<anyhow::Result<_>>()?;
     let request = SearchRequest {
         syntax: if arguments.literal { QuerySyntax::Literal } else { QuerySyntax::Interpreted },
         depth: arguments.depth.get(),
@@ -77,6 +85,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         filter: arguments.filter.filter(),
         facets: arguments.facets.then_some(filter::SHOWN),
         duplicates: if arguments.duplicates { DuplicateMode::All } else { DuplicateMode::Grouped },
+        examples,
         ..SearchRequest::new(query.clone())
     };
     let response = searcher.search(&request)?;
@@ -84,9 +93,29 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     if arguments.output.is_json() {
         write_json(&mut out, &hit_json(&query, &response))?;
     } else {
-        write_response(&mut out, &searcher, &request, &response)?;
+        write_response(&mut out, &searcher, &request, &response, &arguments.like)?;
     }
     Ok(if response.hits.is_empty() || response.only_closest { ExitStatus::NoResult } else { ExitStatus::Success })
+}
+
+/// Returns an example by the id of a dataset, or else by the path of a file.
+fn example(searcher: &Searcher, named: &str) -> anyhow::Result<Example> {
+    let id = DatasetId::new(named);
+    if let Ok(id) = &id
+        && searcher.catalog().numeric_facts(id)?.is_some()
+    {
+        return Ok(Example::Dataset(id.clone()));
+    }
+    if Path::new(named).exists() {
+        let graph = super::snippet::read_file(named)?;
+        let example = ExampleGraph::new(&graph);
+        return Ok(Example::Graph(if searcher.encodes_examples() { example.with_texts(&graph) } else { example }));
+    }
+    let unknown = match &id {
+        Ok(id) => dataset_ids::unknown(searcher, id).to_string(),
+        Err(error) => error.to_string(),
+    };
+    anyhow::bail!("--like {named}: neither a dataset nor a file; {unknown}")
 }
 
 fn write_response(
@@ -94,6 +123,7 @@ fn write_response(
     searcher: &Searcher,
     request: &SearchRequest,
     response: &SearchResponse,
+    examples: &[String],
 ) -> anyhow::Result<()> {
     let (style, query) = (Style::of_stdout(), request.query.as_str());
     let passing = match (request.filter.is_empty(), response.with_words) {
@@ -132,7 +162,7 @@ fn write_response(
         write_rerank(out, rerank)?;
     }
     for hit in &response.hits {
-        let view = View { style, searcher, response, filter: &request.filter };
+        let view = View { style, searcher, response, filter: &request.filter, examples };
         view.hit(out, hit)?;
     }
     Ok(())
@@ -218,6 +248,8 @@ struct View<'v> {
     searcher: &'v Searcher,
     response: &'v SearchResponse,
     filter: &'v Filter,
+    /// The examples as named by the user.
+    examples: &'v [String],
 }
 
 impl View<'_> {
@@ -256,7 +288,9 @@ impl View<'_> {
         write_themes(out, metadata)?;
         self.coverage(out, &hit.card.coverage)?;
         let fields: Vec<String> = hit.fields.iter().map(|m| format!("{} ({})", m.field, m.terms.join(", "))).collect();
-        if fields.is_empty() {
+        if fields.is_empty() && hit.dense.is_empty() {
+            writeln!(out, "    contains none of the words")?;
+        } else if fields.is_empty() {
             let named = hit.dense.iter().any(|dense| !dense.parts.is_empty());
             writeln!(out, "    contains none of the words; similar in meaning{}", if named { ":" } else { "" })?;
         } else {
@@ -264,6 +298,9 @@ impl View<'_> {
         }
         if hit.is_closest() {
             writeln!(out, "    nearest result, below the minimum similarity")?;
+        }
+        for similarity in &hit.similar_to {
+            self.similar(out, similarity)?;
         }
         if let Some(works) = &hit.works {
             self.works(out, works)?;
@@ -294,6 +331,14 @@ impl View<'_> {
             writeln!(out, "    dates: {}", safe(&period.to_string()))?;
         }
         Ok(())
+    }
+
+    /// Writes the similarity to an example, with the reasons.
+    fn similar(&self, out: &mut impl Write, similarity: &ExampleSimilarity) -> io::Result<()> {
+        let example = self.examples.get(similarity.example).map_or("", String::as_str);
+        let clauses = similarity.parts.iter().flat_map(SimilarityPart::clauses);
+        let reasons: Vec<String> = clauses.map(|clause| super::similar::reason(&clause)).collect();
+        writeln!(out, "    similar to {} ({:.2}): {}", safe(example), similarity.score, reasons.join("; "))
     }
 
     /// Writes the works near to the query that use the dataset.

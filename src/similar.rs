@@ -91,7 +91,7 @@ fn write_one(out: &mut impl Write, one: &SimilarDataset) -> io::Result<()> {
 }
 
 /// Returns a reason for the similarity as text.
-fn reason(clause: &SimilarityClause) -> String {
+pub(super) fn reason(clause: &SimilarityClause) -> String {
     let names: Vec<String> = clause.names.iter().map(|(name, _)| safe(name)).collect();
     let between = match (names.is_empty(), clause.all) {
         (true, _) => "",

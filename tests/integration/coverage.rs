@@ -181,6 +181,35 @@ async fn sparql_filters_by_area_and_period() {
     }
 }
 
+#[tokio::test]
+async fn sparql_computes_with_geometries() {
+    let query = "PREFIX geof: <http://www.opengis.net/def/function/geosparql/>
+        PREFIX geosparql: <http://www.opengis.net/ont/geosparql#>
+        PREFIX uom: <http://www.opengis.net/def/uom/OGC/1.0/>
+        PREFIX wgs84: <http://www.w3.org/2003/01/geo/wgs84_pos#>
+        SELECT ?entry (ROUND(?metres / 1000) AS ?kilometres) {
+          GRAPH ?dataset { ?entry wgs84:lat ?lat ; wgs84:long ?long }
+          BIND(STRDT(CONCAT('POINT(', STR(?long), ' ', STR(?lat), ')'), geosparql:wktLiteral) AS ?point)
+          BIND(geof:distance(?point, 'POINT(10.135 54.323)'^^geosparql:wktLiteral, uom:metre) AS ?metres)
+        } ORDER BY ?metres";
+    let site = site();
+    let reply = site.post("/sparql", "application/sparql-query", query).await.json();
+    let rows = reply["results"]["bindings"].as_array().expect("rows");
+    let text = |row: &Value, name: &str| row[name]["value"].as_str().expect("a value").to_owned();
+    let found: Vec<(String, String)> = rows
+        .iter()
+        .map(|row| (text(row, "entry").replace("http://ferries.example/log/", ""), text(row, "kilometres")))
+        .collect();
+    // From Kiel, by the formula of great circles.
+    let expected = [("1", "21"), ("2", "53"), ("4", "76"), ("3", "6112")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    assert_eq!(found, expected);
+
+    let description = site.accept("/sparql", "application/n-triples").await.body;
+    let listed =
+        "sparql-service-description#extensionFunction> <http://www.opengis.net/def/function/geosparql/distance>";
+    assert!(description.contains(listed), "{description}");
+}
+
 #[cfg(feature = "rocksdb")]
 #[test]
 fn the_command_line_filters_and_shows() {

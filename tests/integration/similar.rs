@@ -5,7 +5,7 @@ use super::support::{Home, limits};
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{ExampleGraph, SimilarityBasis};
+use lodeseek_engine::{Example, ExampleGraph, Facet, Filter, SearchRequest, SearchResponse, SimilarityBasis};
 use lodeseek_rdf::TripleGraphBuilder;
 use lodeseek_rdf::dump::DumpReader;
 use serde_json::Value;
@@ -272,4 +272,112 @@ async fn citations_come_in_three_forms() {
     assert_eq!(csl[0]["title"], "Rivers of the north");
     assert_eq!(site.get("/dataset/rivers-a/cite?format=endnote").await.status, StatusCode::BAD_REQUEST);
     assert_eq!(site.get("/dataset/nobody/cite").await.status, StatusCode::NOT_FOUND);
+}
+
+#[test]
+fn words_and_examples_rank_together() {
+    let (_folder, home) = home();
+    let search = |query: &str, examples: &[Example]| {
+        let request = SearchRequest { examples: examples.to_vec(), ..SearchRequest::new(query) };
+        home.searcher().search(&request)
+    };
+    let like = |id: &str| Example::Dataset(DatasetId::new(id).expect("an id"));
+    let ids = |response: &SearchResponse| -> Vec<String> {
+        response.hits.iter().map(|hit| hit.card.metadata.id.to_string()).collect()
+    };
+    let words = search("waters of people", &[]).expect("found");
+    assert!(ids(&words).iter().all(|id| id == "people" || id == "rivers-b"), "{:?}", ids(&words));
+
+    let both = search("waters of people", &[like("rivers-a")]).expect("found");
+    assert_eq!(ids(&both)[0], "rivers-b", "found by words and similar to the example");
+    assert!(!ids(&both).contains(&"rivers-a".to_owned()), "the example itself is not found");
+    let best = &both.hits[0];
+    assert_eq!(best.similar_to.len(), 1);
+    assert!(best.similar_to[0].score > 0.2 && !best.similar_to[0].parts.is_empty(), "{:?}", best.similar_to);
+    let people = both.hits.iter().find(|hit| hit.card.metadata.id.as_str() == "people").expect("found by words");
+    assert!(people.similar_to.is_empty() && !people.fields.is_empty());
+    assert_eq!(both.examples[0].as_ref().map(|example| example.title.as_str()), Some("Rivers of the north"));
+
+    let similar_only = search("glaciers", &[like("rivers-a"), like("readings")]).expect("found");
+    let found = ids(&similar_only);
+    assert!(
+        found.contains(&"rivers-b".to_owned()),
+        "similar datasets without a word of the query are found: {found:?}"
+    );
+    assert_eq!(similar_only.total, found.len(), "the total counts them");
+    let second = similar_only.hits.iter().flat_map(|hit| &hit.similar_to).any(|similarity| similarity.example == 1);
+    assert!(second, "the links of the second example are a reason");
+
+    let filter = Filter::default().with(Facet::Class, "http://xmlns.com/foaf/0.1/Person");
+    let filtered = SearchRequest { filter, examples: vec![like("rivers-a")], ..SearchRequest::new("waters of people") };
+    assert_eq!(ids(&home.searcher().search(&filtered).expect("found")), ["people"]);
+
+    let unknown = search("waters", &[like("nothing")]).expect_err("unknown").to_string();
+    assert_eq!(unknown, "like: the index has no dataset with the id nothing");
+    let many = search("waters", &vec![like("people"); 6]).expect_err("too many").to_string();
+    assert_eq!(many, "like: 6 examples; at most 5 are compared");
+}
+
+#[tokio::test]
+async fn examples_of_a_search_are_parameters() {
+    let (_folder, site) = site();
+    let answer = site.get("/api/search?q=waters&like=rivers-a").await.json();
+    let hits = answer["hits"].as_array().expect("hits");
+    assert!(hits[0]["id"] == "rivers-b" && hits.iter().all(|hit| hit["id"] != "rivers-a"), "{answer}");
+    assert_eq!(answer["examples"][0]["id"], "rivers-a");
+    let similarity = &answer["hits"][0]["similarTo"][0];
+    assert!(similarity["example"] == 0 && similarity["parts"][0]["by"] == "vocabulary", "{answer}");
+    let unknown = site.get("/api/search?q=waters&like=nothing").await;
+    assert!(unknown.status == StatusCode::BAD_REQUEST && unknown.body.contains("nothing"), "{}", unknown.body);
+
+    let page = site.get("/?q=waters&like=rivers-a&lang=en").await.body;
+    assert!(page.contains("Similar to Rivers of the north"), "{page}");
+    assert!(page.contains("1 class in common") && page.contains("name=\"like\" value=\"rivers-a\""), "{page}");
+    let to_similar = site.get("/?q=&like=rivers-a").await;
+    assert_eq!(
+        (to_similar.status, to_similar.header("location")),
+        (StatusCode::SEE_OTHER, "/dataset/rivers-a/similar?format=html&k=50")
+    );
+    assert!(site.get("/dataset/rivers-a?format=html").await.body.contains("name=\"like\" value=\"rivers-a\""));
+
+    for (value, expected) in [
+        ("<http://localhost:7878/dataset/rivers-a>", Ok(hits.len())),
+        ("<http://elsewhere.example/rivers-a>", Err("no dataset of this store")),
+        ("'rivers-a'", Err("expected the IRI of a dataset")),
+    ] {
+        let query = format!(
+            "PREFIX search: <https://w3id.org/lodeseek/search#>
+             SELECT ?d {{ SERVICE search:service {{ ?d search:text 'waters' ; search:like {value} ; search:rank ?rank }} }}"
+        );
+        let reply = site.post("/sparql", "application/sparql-query", &query).await;
+        match expected {
+            Ok(number) => {
+                assert_eq!(
+                    reply.json()["results"]["bindings"].as_array().expect("rows").len(),
+                    number,
+                    "{}",
+                    reply.body
+                );
+            }
+            Err(part) => {
+                assert!(reply.status == StatusCode::BAD_REQUEST && reply.body.contains(part), "{}", reply.body)
+            }
+        }
+    }
+}
+
+#[cfg(feature = "rocksdb")]
+#[test]
+fn the_command_line_searches_by_words_and_examples() {
+    use super::support::run;
+    let (folder, home) = home();
+    let file = folder.path().join("rivers-a.ttl");
+    let file = file.to_str().expect("UTF-8");
+    let home = home.into_folder();
+    let by_id = run(home.path(), &["search", "waters", "--like", "rivers-a"]);
+    assert!(by_id.out.contains("similar to rivers-a (0.") && by_id.out.contains("class in common: "), "{}", by_id.out);
+    let by_file = run(home.path(), &["search", "waters", "--like", file]);
+    assert!(by_file.out.contains(&format!("similar to {file} (")), "{}", by_file.out);
+    let unknown = run(home.path(), &["search", "waters", "--like", "rivers"]);
+    assert!(unknown.code == Some(2) && unknown.err.contains("neither a dataset nor a file"), "{}", unknown.err);
 }

@@ -72,7 +72,8 @@ pub use rerank::{
     ComponentRankings, EncoderSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,
 };
 pub use search::{
-    FieldMatch, Hit, Interpretation, InterpretationKind, QuerySyntax, SearchRequest, SearchResponse, SnippetKind,
+    Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind, MAX_EXAMPLES, QuerySyntax,
+    SearchRequest, SearchResponse, SnippetKind,
 };
 pub use search_json::hit_json;
 pub use searcher::Searcher;
@@ -93,6 +94,7 @@ pub use lodeseek_index::{
     AnalysisKind, Facet, FacetCounts, FacetValues, Filter, NumericFacts, ParseFacetError, ValueCount, YearCounts,
 };
 
+use lodeseek_catalog::DatasetId;
 use lodeseek_index::IndexError;
 use lodeseek_index::vectors::VectorsError;
 use lodeseek_rerank::EncodeError;
@@ -142,6 +144,12 @@ pub enum EngineError {
         /// The cause.
         cause: io::Error,
     },
+    /// An example is not in the index.
+    #[error("like: the index has no dataset with the id {0}")]
+    UnknownExample(DatasetId),
+    /// A search has too many examples.
+    #[error("like: {0} examples; at most {MAX_EXAMPLES} are compared")]
+    TooManyExamples(usize),
     /// A dataset's stored JSON cannot be written or read.
     #[error("cannot write or read the JSON of a dataset in the index: {0}; `lodeseek index --rebuild` makes it anew")]
     Card(#[from] serde_json::Error),

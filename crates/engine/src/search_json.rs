@@ -19,6 +19,9 @@ pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
     if !response.interpretations.is_empty() {
         value["interpretations"] = json!(response.interpretations);
     }
+    if !response.examples.is_empty() {
+        value["examples"] = json!(response.examples);
+    }
     if let Some(suggestion) = &response.suggestion {
         value["suggestion"] = json!(suggestion);
     }
@@ -68,6 +71,9 @@ fn one_hit(hit: &Hit) -> Value {
     }
     if let Some(works) = &hit.works {
         value["works"] = json!(works);
+    }
+    if !hit.similar_to.is_empty() {
+        value["similarTo"] = json!(hit.similar_to);
     }
     if let Some(remote) = &hit.card.remote {
         // The endpoint with its size, without the list of graphs.

@@ -5,15 +5,15 @@ use super::indexed_catalog::IndexedCatalog;
 use super::ranker::Ranker;
 use super::scope::CandidateScope;
 use super::search;
-use super::similar::VectorLengthCache;
+use super::similar::{Comparison, VectorLengthCache};
 use super::snippets::is_match;
 use super::{
-    DatasetSnippet, EngineError, FieldMatch, Filter, Reranker, SearchRequest, SearchResponse, SnippetRequest,
-    TuningPool, extract_snippet,
+    DatasetSnippet, EngineError, ExampleGraph, FieldMatch, Filter, Reranker, SearchRequest, SearchResponse,
+    SimilarDatasets, SnippetRequest, TuningPool, extract_snippet,
 };
 use lodeseek_catalog::DatasetId;
-use lodeseek_index::AnalyzedQuery;
 use lodeseek_index::sparse::{LengthMode, ModelKind, SparseModel};
+use lodeseek_index::{AnalyzedQuery, Snapshot};
 use lodeseek_ranking::Ranking;
 use lodeseek_snippet::Deadline;
 use std::path::Path;
@@ -107,7 +107,8 @@ impl Searcher {
 
     /// Returns the response to a request: a page of hits with snippets, explanations and facets.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
-        search::search(&self.catalog, &self.ranker, &self.contents, request)
+        let (snapshot, contents) = (self.catalog.snapshot()?, &self.contents);
+        search::search(&self.comparison(&snapshot), contents, request)
     }
 
     /// Returns the best `depth` datasets for a query.
@@ -141,10 +142,26 @@ impl Searcher {
         self.ranker.rank_all(query, CandidateScope::all(&snapshot))
     }
 
-    /// Returns the best `depth` datasets by the sparse model, without the reranker.
-    pub(super) fn rank_sparse(&self, query: &str, depth: usize) -> Result<Ranking, EngineError> {
+    /// Returns the datasets most similar to one, best first. `None` if the index has no such dataset.
+    pub fn similar(&self, id: &DatasetId, depth: usize) -> Result<Option<SimilarDatasets>, EngineError> {
         let snapshot = self.catalog.snapshot()?;
-        self.ranker.rank_sparse(query, CandidateScope::all(&snapshot), depth)
+        let comparison = self.comparison(&snapshot);
+        let Some(target) = comparison.dataset(id)? else { return Ok(None) };
+        comparison.rank(&target, depth).map(Some)
+    }
+
+    /// Returns the datasets most similar to an example graph, best first. If the searcher has an encoder with one vector per
+    /// text, the texts of the example are encoded.
+    pub fn similar_to(&self, example: &ExampleGraph, depth: usize) -> Result<SimilarDatasets, EngineError> {
+        let snapshot = self.catalog.snapshot()?;
+        let comparison = self.comparison(&snapshot);
+        comparison.rank(&comparison.graph(example)?, depth)
+    }
+
+    /// Returns true if examples are compared by their texts, too ([`ExampleGraph::with_texts`]).
+    #[must_use]
+    pub fn encodes_examples(&self) -> bool {
+        self.ranker.text_encoder().is_some()
     }
 
     /// Returns, for each of some datasets, the fields that contain words of a query, in descending order of their share of
@@ -179,11 +196,8 @@ impl Searcher {
         Ok(Some(DatasetSnippet { card, content, extracted }))
     }
 
-    pub(super) fn ranker(&self) -> &Ranker {
-        &self.ranker
-    }
-
-    pub(super) fn vector_lengths(&self) -> &VectorLengthCache {
-        &self.vector_lengths
+    fn comparison<'s>(&'s self, snapshot: &'s Snapshot) -> Comparison<'s> {
+        let Self { catalog, ranker, vector_lengths, .. } = self;
+        Comparison { catalog, ranker, vector_lengths, snapshot }
     }
 }

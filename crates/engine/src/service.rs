@@ -9,7 +9,7 @@
 //! call may therefore contain any SPARQL pattern. Each hit has the search parameters ([`Parameters`]) with their values among
 //! its triples. `ontologies/search.ttl` defines every term.
 
-use super::{Facet, Filter, Hit, SearchRequest, Searcher, SnippetKind, facet_value};
+use super::{EngineError, Example, Facet, Filter, Hit, SearchRequest, Searcher, SnippetKind, facet_value};
 use lodeseek_catalog::Iris;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_rdf::vocab::{rdf, search};
@@ -45,6 +45,7 @@ const PARAMETERS: &[&str] = &[
     search::BEFORE,
     search::WITHIN,
     search::COVERS,
+    search::LIKE,
     search::TASK,
     search::MODALITY,
     search::THEME,
@@ -190,11 +191,13 @@ impl SearchService {
 
     /// Executes a search and returns its hits as triples.
     fn triples(&self, parameters: &[(&str, Term)]) -> Result<Vec<Triple>, ServiceError> {
-        let request = request(parameters)?;
-        let response = self
-            .searcher
-            .search(&request)
-            .map_err(|error| ServiceError::Failed(format!("the search failed: {error}")))?;
+        let request = request(parameters, &self.iris)?;
+        let response = self.searcher.search(&request).map_err(|error| match error {
+            error @ (EngineError::UnknownExample(_) | EngineError::TooManyExamples(_)) => {
+                ServiceError::Wrong(error.to_string())
+            }
+            error => ServiceError::Failed(format!("the search failed: {error}")),
+        })?;
         let mut triples = Vec::new();
         for hit in &response.hits {
             let dataset = self.iris.dataset(&hit.card.metadata.id);
@@ -256,6 +259,7 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, Serv
             ));
         }
         if facet_of(property).is_none()
+            && property != search::LIKE
             && parameters.iter().any(|(other, value)| *other == property && *value != &pattern.object)
         {
             return Err(ServiceError::Wrong(format!("more than one value of <{property}>")));
@@ -289,11 +293,22 @@ fn value(pattern: &TermPattern, variables: &[Variable], row: &[GroundTerm]) -> R
 }
 
 /// Returns the search request with these parameters.
-fn request(parameters: &[(&str, Term)]) -> Result<SearchRequest, ServiceError> {
+fn request(parameters: &[(&str, Term)], iris: &Iris) -> Result<SearchRequest, ServiceError> {
     let mut request = SearchRequest { depth: DEFAULT_HITS, ..SearchRequest::new("") };
     let mut filter = Filter::default();
     for (property, value) in parameters {
         let text = match value {
+            Term::NamedNode(node) if *property == search::LIKE => {
+                let unknown =
+                    || ServiceError::Wrong(format!("invalid value {value} of <{property}>: no dataset of this store"));
+                let id = iris.dataset_id(node.as_str()).ok_or_else(unknown)?;
+                request.examples.push(Example::Dataset(id));
+                continue;
+            }
+            _ if *property == search::LIKE => {
+                let message = format!("invalid value {value} of <{property}>: expected the IRI of a dataset");
+                return Err(ServiceError::Wrong(message));
+            }
             Term::Literal(literal) => literal.value(),
             Term::NamedNode(node) if facet_of(property).is_some_and(Facet::has_iris) => node.as_str(),
             _ => return Err(ServiceError::Wrong(format!("invalid value {value} of <{property}>: expected a literal"))),

@@ -282,6 +282,7 @@ all-triples = Alle Tripel
 query-with-sparql = Abfragen mit SPARQL
 similar-datasets = Ähnliche Datensätze
 all-similar = Alle ähnlichen Datensätze
+search-like = Ähnliche Datensätze suchen, zum Thema
 download-and-cite = Herunterladen und zitieren
 download-file = Datei
 download-files = Dateien

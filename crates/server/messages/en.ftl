@@ -282,6 +282,7 @@ all-triples = All triples
 query-with-sparql = Query with SPARQL
 similar-datasets = Similar datasets
 all-similar = All similar datasets
+search-like = Search for datasets like this one, about
 download-and-cite = Download and cite
 download-file = File
 download-files = Files

@@ -282,6 +282,7 @@ all-triples = Todas las tripletas
 query-with-sparql = Consultar con SPARQL
 similar-datasets = Conjuntos de datos similares
 all-similar = Todos los conjuntos similares
+search-like = Buscar conjuntos similares, sobre
 download-and-cite = Descargar y citar
 download-file = Archivo
 download-files = Archivos

@@ -282,6 +282,7 @@ all-triples = Tous les triplets
 query-with-sparql = Interroger avec SPARQL
 similar-datasets = Jeux de données semblables
 all-similar = Tous les jeux de données semblables
+search-like = Chercher des jeux de données semblables, sur
 download-and-cite = Télécharger et citer
 download-file = Fichier
 download-files = Fichiers

@@ -282,6 +282,7 @@ all-triples = Tutte le triple
 query-with-sparql = Interroga con SPARQL
 similar-datasets = Insiemi di dati simili
 all-similar = Tutti gli insiemi simili
+search-like = Cercare insiemi simili, su
 download-and-cite = Scarica e cita
 download-file = File
 download-files = File

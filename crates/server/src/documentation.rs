@@ -3,7 +3,7 @@
 //! Each handler has its description in a `#[utoipa::path]` attribute; [`crate::openapi`] collects them.
 
 use crate::parameters::{MAX_VALUE_CHARACTERS, MAX_VALUES};
-use lodeseek_engine::Facet;
+use lodeseek_engine::{Facet, MAX_EXAMPLES};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -77,6 +77,17 @@ impl IntoParams for Filters {
         ];
         parameters.extend(Facet::ALL.map(facet_parameter));
         parameters
+    }
+}
+
+/// The examples of a search.
+pub(crate) struct Examples;
+
+impl IntoParams for Examples {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let description = "Id of a dataset that is an example of what is searched for; repeatable. Datasets are ranked by the query and by \
+                           their similarity to the examples.";
+        vec![query("like", description, array(object(Type::String)).max_items(Some(MAX_EXAMPLES)))]
     }
 }
 

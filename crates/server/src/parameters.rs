@@ -2,7 +2,8 @@
 
 use crate::error::ApiError;
 use axum::http::StatusCode;
-use lodeseek_engine::{DuplicateMode, Facet, Filter, QuerySyntax, ResultOrder, SnippetKind, facet_value};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::{DuplicateMode, Example, Facet, Filter, QuerySyntax, ResultOrder, SnippetKind, facet_value};
 use lodeseek_index::sparse::ModelKind;
 use std::fmt::Display;
 use std::str::FromStr;
@@ -112,6 +113,14 @@ pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
         }
     }
     Ok(filter)
+}
+
+/// Parses the examples of a search: `like=ID`, up to [`MAX_EXAMPLES`](lodeseek_engine::MAX_EXAMPLES) times.
+pub(crate) fn examples(pairs: &Pairs) -> Result<Vec<Example>, ApiError> {
+    let named = pairs.iter().filter(|(name, value)| name == "like" && !value.trim().is_empty());
+    let id =
+        |value: &str| DatasetId::new(value.trim()).map_err(|error| ApiError::bad_request(format!("like: {error}")));
+    named.map(|(_, value)| id(value).map(Example::Dataset)).collect()
 }
 
 fn year(name: &str, text: &str) -> Result<i32, ApiError> {

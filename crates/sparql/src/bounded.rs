@@ -8,10 +8,13 @@
 //!   `GRAPH ?g`, rows of metadata are skipped.) A filter,
 //!   an order, a group or a join of a stream is not bounded.
 //!
+//! A call of a GeoSPARQL function may take a second for each row; queries with one are not bounded.
+//!
 //! All other queries are expensive as far as anybody knows before they run.
 
-use super::algebra::{looked_at_by, pattern_of};
+use super::algebra::{expressions, looked_at_by, pattern_of};
 use super::federation::Services;
+use super::geometry;
 use super::limits::{SparqlLimits, comparisons};
 use super::string_limits::growth_of;
 use spargebra::Query;
@@ -60,6 +63,9 @@ impl Analysis<'_> {
     fn bound(&self, pattern: &GraphPattern) -> Option<Bound> {
         if !looked_at_by(pattern).is_empty() {
             return None; // EXISTS
+        }
+        if expressions(pattern).into_iter().any(geometry::is_called) {
+            return None;
         }
         let bound = match pattern {
             GraphPattern::Values { bindings, .. } => Bound::Table(bindings.len() as u64),
@@ -173,6 +179,7 @@ mod tests {
             "SELECT DISTINCT ?s { ?s ?p ?o }",
             "SELECT * { ?s ?p ?o } ORDER BY ?o",
             "SELECT * { ?s ?p ?o } OFFSET 10000000",
+            "SELECT (1 + <http://www.opengis.net/def/function/geosparql/area>(?o) AS ?area) { ?s ?p ?o }",
             "SELECT * { ?s <x:p>* ?o }",
             "SELECT * { ?s <x:p> ?o OPTIONAL { ?o <x:q> ?z } }",
             "SELECT * { VALUES ?s { <x:s> } ?s ?p ?o }",

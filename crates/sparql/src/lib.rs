@@ -23,6 +23,7 @@
 mod algebra;
 mod bounded;
 mod federation;
+mod geometry;
 mod graph_names;
 mod graphs;
 mod string_limits;
@@ -39,6 +40,7 @@ mod wire;
 mod worker;
 
 pub use federation::{Bindings, ServiceCall, ServiceError, ServiceRow, Services, triple_patterns};
+pub use geometry::extension_functions;
 pub use limits::{SparqlLimits, Statistics};
 pub use sources::{PatternSources, Source, Sources};
 pub use stream::{AnswerStream, Cancellation, Head, SendError, resident_memory};
@@ -377,7 +379,8 @@ impl EvaluationContext {
         self.names.bind(&mut query);
         paths::bind_starts(&mut query);
         let plain = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
-        let mut evaluator = cancellation::with_function(statistics::with_functions(plain), self.token.clone());
+        let computing = geometry::with_functions(statistics::with_functions(plain));
+        let mut evaluator = cancellation::with_function(computing, self.token.clone());
         for (name, feed) in &self.feeds {
             evaluator = evaluator.with_service_handler(name.clone(), Reader(Arc::clone(feed)));
         }

@@ -1,13 +1,14 @@
 //! Execution of a search: from a request to a page of hits.
 
+mod examples;
 mod interpretation;
 mod matched_fields;
 mod request;
 mod response;
 
 pub use interpretation::{Interpretation, InterpretationKind};
-pub use request::{QuerySyntax, SearchRequest, SnippetKind};
-pub use response::{FieldMatch, Hit, SearchResponse};
+pub use request::{Example, MAX_EXAMPLES, QuerySyntax, SearchRequest, SnippetKind};
+pub use response::{ExampleSimilarity, FieldMatch, Hit, SearchResponse};
 
 pub(super) use matched_fields::matched_fields_of;
 
@@ -18,9 +19,11 @@ use crate::indexed_catalog::IndexedCatalog;
 use crate::ranker::{Ranker, rank_by_model};
 use crate::rerank::Reranked;
 use crate::scope::CandidateScope;
+use crate::similar::{Comparison, POOL_DEPTH};
 use crate::snippets::{self, label_all, mark_terms};
 use crate::spelling::suggest_spelling;
 use crate::{EngineError, QueryTerms, ResultOrder, evidence};
+use examples::{ComparedExamples, SimilarDocs};
 use interpretation::InterpretedQuery;
 use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selected};
 use lodeseek_index::{
@@ -41,15 +44,14 @@ const PAGE_WORK_DIVISOR: u64 = 10;
 
 /// Executes a search.
 pub(super) fn search(
-    catalog: &IndexedCatalog,
-    ranker: &Ranker,
+    comparison: &Comparison<'_>,
     contents: &ContentCache,
     request: &SearchRequest,
 ) -> Result<SearchResponse, EngineError> {
-    let snapshot = catalog.snapshot()?;
+    let Comparison { catalog, ranker, snapshot, .. } = *comparison;
     let interpreted = match request.syntax {
         QuerySyntax::Literal => InterpretedQuery::literal(&request.query),
-        QuerySyntax::Interpreted => InterpretedQuery::new(&request.query, &snapshot)?,
+        QuerySyntax::Interpreted => InterpretedQuery::new(&request.query, snapshot)?,
     };
     let requested_model = request.model.map(|kind| kind.model(LengthMode::Exact));
     let search = Search {
@@ -57,7 +59,8 @@ pub(super) fn search(
         ranker,
         contents,
         request,
-        snapshot: &snapshot,
+        snapshot,
+        examples: ComparedExamples::new(comparison, &request.examples)?,
         query: AnalyzedQuery::new(&interpreted.words, snapshot.analysis()),
         interpreted,
         model: requested_model.as_deref().unwrap_or(ranker.model.as_ref()),
@@ -73,6 +76,7 @@ struct Search<'s> {
     contents: &'s ContentCache,
     request: &'s SearchRequest,
     snapshot: &'s Snapshot,
+    examples: Option<ComparedExamples<'s>>,
     interpreted: InterpretedQuery,
     query: AnalyzedQuery,
     model: &'s dyn SparseModel,
@@ -89,10 +93,22 @@ struct PageEntry<'r> {
     address: DocumentAddress,
 }
 
+/// The rankings that placed the best datasets.
+struct Best<'r> {
+    /// Number of datasets at the top with comparable scores.
+    comparable: usize,
+    reranked: Option<&'r Reranked>,
+    similar: Option<&'r SimilarDocs>,
+}
+
 impl Search<'_> {
     fn run(self) -> Result<SearchResponse, EngineError> {
         let filtered = self.snapshot.filtered_docs(&self.request.filter)?;
         let filtered = self.interpreted.restrict(filtered, self.snapshot);
+        let filtered = match &self.examples {
+            Some(examples) => Some(examples.exclude_from(filtered)?),
+            None => filtered,
+        };
         let scope = CandidateScope::new(self.snapshot, filtered.as_ref(), &self.request.filter);
         let mut facet_counter = match self.request.facets {
             Some(_) => Some(self.snapshot.facet_counter(scope.filtered)?),
@@ -100,19 +116,30 @@ impl Search<'_> {
         };
         let ranked = self.rank(scope, facet_counter.as_mut())?;
         let reranked = self.rerank(scope)?;
-        let ranking = match &reranked {
-            Some(reranked) => reranked.ranking.clone().followed_by(&ranked.ranking),
+        let by_words = reranked.as_ref().map(|reranked| &reranked.ranking);
+        let similar = match &self.examples {
+            Some(examples) => Some(examples.rank(by_words.unwrap_or(&ranked.ranking), scope)?),
+            None => None,
+        };
+        let candidates = similar.as_ref().map(|similar| &similar.ranking).or(by_words);
+        let ranking = match candidates {
+            Some(candidates) => candidates.clone().followed_by(&ranked.ranking),
             None => ranked.ranking.clone(),
         };
+        let best = Best {
+            comparable: candidates.map_or(ranking.len(), Ranking::len),
+            reranked: reranked.as_ref(),
+            similar: similar.as_ref(),
+        };
         let page = self.page(&ranking, &ranked)?;
-        let hits = self.hits(&page, &ranked.collection, reranked.as_ref())?;
-        let vector_only = match &reranked {
-            Some(reranked) => without_term_matches(&reranked.ranking, &self.query, self.model, self.snapshot)?,
+        let hits = self.hits(&page, &ranked.collection, &best)?;
+        let without_words = match candidates {
+            Some(candidates) => without_term_matches(candidates, &self.query, self.model, self.snapshot)?,
             None => Vec::new(),
         };
-        let total = ranked.total + vector_only.len();
+        let total = ranked.total + without_words.len();
         let facets = facet_counter.zip(self.request.facets).map(|(mut counter, max_values)| {
-            for address in vector_only {
+            for address in without_words {
                 counter.add(address);
             }
             counter.finish(&self.request.filter, max_values)
@@ -122,7 +149,10 @@ impl Search<'_> {
             terms: self.query.texts(),
             with_words: ranked.total,
             total,
-            only_closest: ranked.total == 0 && reranked.as_ref().is_some_and(Reranked::is_closest),
+            only_closest: ranked.total == 0
+                && similar.is_none_or(|similar| similar.is_empty())
+                && reranked.as_ref().is_some_and(Reranked::is_closest),
+            examples: self.examples.map(ComparedExamples::into_references).unwrap_or_default(),
             suggestion: suggest_spelling(&self.request.query, &self.query, self.snapshot)?,
             rerank: reranked.map(|reranked| reranked.summary),
             facets,
@@ -141,6 +171,10 @@ impl Search<'_> {
         let _span = tracing::info_span!(target: "traces", "rank", model = self.model.name()).entered();
         let end = self.request.skip.saturating_add(self.request.depth);
         let depth = match self.request.order {
+            // The ranking that is fused with that of examples has the same depth on all pages.
+            ResultOrder::Relevance if self.examples.is_some() => {
+                end.saturating_add(self.groups.surplus).max(POOL_DEPTH)
+            }
             ResultOrder::Relevance => end.saturating_add(self.groups.surplus),
             _ => self.snapshot.len() as usize,
         };
@@ -194,7 +228,7 @@ impl Search<'_> {
         &self,
         page: &[PageEntry<'_>],
         collection: &CollectionStatistics,
-        reranked: Option<&Reranked>,
+        best: &Best<'_>,
     ) -> Result<Vec<Hit>, EngineError> {
         let _span = tracing::info_span!(target: "traces", "hits", number = page.len()).entered();
         let (snapshot, fields) = (self.snapshot, self.model.fields());
@@ -207,7 +241,7 @@ impl Search<'_> {
         };
         let mut hits = Vec::with_capacity(page.len());
         for (entry, document) in page.iter().zip(&statistics) {
-            let Some(mut hit) = self.hit(entry, document, collection, reranked)? else { continue };
+            let Some(mut hit) = self.hit(entry, document, collection, best)? else { continue };
             if self.request.explain {
                 hit.explanation = Some(self.model.explain(&explained, document, collection));
             }
@@ -224,14 +258,18 @@ impl Search<'_> {
         entry: &PageEntry<'_>,
         document: &DocumentStatistics,
         collection: &CollectionStatistics,
-        reranked: Option<&Reranked>,
+        best: &Best<'_>,
     ) -> Result<Option<Hit>, EngineError> {
-        let id = &entry.scored.id;
+        let (id, reranked) = (&entry.scored.id, best.reranked);
         let Some(card) = read_card(self.snapshot, id)? else { return Ok(None) };
-        let is_comparable = reranked.is_none_or(|reranked| entry.place < reranked.ranking.len());
+        let is_comparable = entry.place < best.comparable;
         let popularity = match (reranked, &self.ranker.reranker) {
             (Some(_), Some(reranker)) if is_comparable => reranker.popularity_boost(id, self.snapshot)?,
             _ => None,
+        };
+        let similar_to = match (&self.examples, best.similar) {
+            (Some(examples), Some(similar)) => examples.similarities(id, similar)?,
+            _ => Vec::new(),
         };
         let snippet = card.snippet_in(&self.request.languages);
         let analysis = self.snapshot.analysis();
@@ -242,6 +280,7 @@ impl Search<'_> {
             dense: reranked.map(|reranked| reranked.dense_matches(id)).unwrap_or_default(),
             popularity,
             works: reranked.and_then(|reranked| reranked.work_evidence(id)),
+            similar_to,
             snippet: snippet.iter().map(|triple| mark_terms(triple, &self.query, analysis)).collect(),
             explanation: None,
             evidence: Vec::new(),

@@ -1,6 +1,7 @@
 //! Search requests.
 
-use crate::{DuplicateMode, Filter, ResultOrder};
+use crate::{DuplicateMode, ExampleGraph, Filter, ResultOrder};
+use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_snippet::{Method, MethodError};
 use serde::Deserialize;
@@ -61,6 +62,18 @@ pub enum QuerySyntax {
     Interpreted,
 }
 
+/// Maximum number of examples of a search.
+pub const MAX_EXAMPLES: usize = 5;
+
+/// An example of what is searched for: results are similar to it.
+#[derive(Clone, Debug)]
+pub enum Example {
+    /// A dataset of the index.
+    Dataset(DatasetId),
+    /// A graph.
+    Graph(ExampleGraph),
+}
+
 /// A search request.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
@@ -87,6 +100,9 @@ pub struct SearchRequest {
     pub facets: Option<usize>,
     /// The handling of duplicate datasets. Totals and counts always include every duplicate.
     pub duplicates: DuplicateMode,
+    /// Examples of what is searched for, at most [`MAX_EXAMPLES`]. Datasets are ranked by the query and by their similarity to the
+    /// examples. The examples themselves, their duplicates and other editions are not found.
+    pub examples: Vec<Example>,
     /// The order of the hits. An order other than by relevance covers all datasets found.
     pub order: ResultOrder,
 }
@@ -107,6 +123,7 @@ impl SearchRequest {
             filter: Filter::default(),
             facets: None,
             duplicates: DuplicateMode::All,
+            examples: Vec::new(),
             order: ResultOrder::default(),
         }
     }

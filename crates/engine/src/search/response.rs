@@ -1,7 +1,10 @@
 //! Search responses.
 
 use super::Interpretation;
-use crate::{Card, DatasetReference, DenseMatch, Evidence, FacetCounts, RerankSummary, SnippetTriple, WorkEvidence};
+use crate::{
+    Card, DatasetReference, DenseMatch, Evidence, FacetCounts, RerankSummary, SimilarityPart, SnippetTriple,
+    WorkEvidence,
+};
 use lodeseek_index::AnalyzedQuery;
 use lodeseek_index::document::Field;
 use lodeseek_index::sparse::Explanation;
@@ -16,6 +19,17 @@ pub struct FieldMatch {
     pub score: f64,
     /// The query's words found in it, as typed, in lower case.
     pub terms: Vec<String>,
+}
+
+/// The similarity of a result to an example of the request.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExampleSimilarity {
+    /// The place of the example in the request, from 0.
+    pub example: usize,
+    /// The similarity, from 0 to 1.
+    pub score: f64,
+    /// The parts of the score, in descending order of their contribution.
+    pub parts: Vec<SimilarityPart>,
 }
 
 /// One result.
@@ -40,6 +54,9 @@ pub struct Hit {
     /// The works nearest to the query that use the dataset, if there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub works: Option<WorkEvidence>,
+    /// The examples to which it is similar.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub similar_to: Vec<ExampleSimilarity>,
     /// Its snippet, with the query's terms marked.
     pub snippet: Vec<SnippetTriple>,
     /// The score as a tree, if the request has `explain`.
@@ -78,7 +95,7 @@ pub struct SearchResponse {
     pub interpretations: Vec<Interpretation>,
     /// Number of datasets that pass the filter and contain at least one of the terms.
     pub with_words: usize,
-    /// Number of datasets ranked: those that contain a term, and those found only by vectors.
+    /// Number of datasets ranked: those that contain a term, and those found only by vectors or examples.
     pub total: usize,
     /// If true, no dataset contains a term and none reaches the minimum similarity of an encoder: the hits are only the
     /// nearest datasets.
@@ -86,6 +103,9 @@ pub struct SearchResponse {
     /// A spelling correction of the query, if one of its words occurs in hardly any dataset and a similar word in many more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+    /// The examples of the request, in its order. `None`: a graph.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Option<DatasetReference>>,
     /// A summary of the re-ranking, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<RerankSummary>,

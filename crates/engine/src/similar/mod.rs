@@ -25,6 +25,7 @@ mod feature_vectors;
 mod ranking;
 
 pub(super) use feature_vectors::VectorLengthCache;
+pub(super) use ranking::{Comparison, Scores, Similarities, Target};
 
 use super::DatasetReference;
 use super::features::features;
@@ -41,7 +42,7 @@ const WEIGHTS: [f64; 4] = [3.0, 1.0, 2.0, 1.0];
 /// The minimum score of a similar dataset.
 const MIN_SIMILARITY: f64 = 0.1;
 /// Number of candidates by each similarity.
-const POOL_DEPTH: usize = 100;
+pub(super) const POOL_DEPTH: usize = 100;
 /// Maximum number of features named as a reason.
 const MAX_NAMED_FEATURES: usize = 6;
 /// Maximum number of words of title and keywords that are searched for.

@@ -1,32 +1,37 @@
 //! The ranking of datasets by similarity.
 
+use super::VectorLengthCache;
 use super::feature_vectors::FeatureSimilarities;
 use super::{
     ExampleGraph, MAX_QUERY_WORDS, MIN_SIMILARITY, POOL_DEPTH, SimilarDataset, SimilarDatasets, SimilarityBasis,
     SimilarityPart, WEIGHTS,
 };
 use crate::dense::DatasetVectors;
-use crate::{DatasetReference, EngineError, Searcher};
+use crate::indexed_catalog::IndexedCatalog;
+use crate::ranker::Ranker;
+use crate::scope::CandidateScope;
+use crate::search::matched_fields_of;
+use crate::{DatasetReference, EngineError};
 use lodeseek_catalog::{DatasetId, Metadata};
-use lodeseek_index::{Feature, FeatureKind, Snapshot};
+use lodeseek_index::{AnalyzedQuery, Feature, FeatureKind, Snapshot};
 use lodeseek_ranking::{Ranking, Scored};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The dataset or example with which others are compared.
-struct Target<'t> {
-    features: &'t [Feature],
+pub(crate) struct Target {
+    features: Vec<Feature>,
     vectors: Option<DatasetVectors>,
     /// Words of title and keywords, used only if nothing else can be compared. Empty for an example.
     words: String,
     /// Datasets that are not returned: the target itself, its duplicates and its editions.
-    excluded: FxHashSet<DatasetId>,
+    pub(crate) excluded: FxHashSet<DatasetId>,
 }
 
 /// The similarities of a candidate, in the order of [`WEIGHTS`].
-type Scores = [f64; 4];
+pub(crate) type Scores = [f64; 4];
 
 /// The similarities of all datasets to a target.
-struct Similarities {
+pub(crate) struct Similarities {
     features: FeatureSimilarities,
     meaning: FxHashMap<DatasetId, f64>,
     words: FxHashMap<DatasetId, f64>,
@@ -38,79 +43,73 @@ impl Similarities {
         let [vocabulary, links] = self.features.has_features;
         shares([vocabulary, links, !self.meaning.is_empty(), !self.words.is_empty()])
     }
+
+    /// Returns the score: the weighted mean of the similarities that can be compared. `None` below [`MIN_SIMILARITY`].
+    pub(crate) fn score(&self, scores: Scores) -> Option<f64> {
+        let score = scores.iter().zip(self.shares()).map(|(score, share)| score * share).sum::<f64>();
+        (score >= MIN_SIMILARITY).then_some(score)
+    }
 }
 
-impl Searcher {
-    /// Returns the datasets most similar to one, best first. `None` if the index has no such dataset.
-    pub fn similar(&self, id: &DatasetId, depth: usize) -> Result<Option<SimilarDatasets>, EngineError> {
-        let snapshot = self.catalog().snapshot()?;
-        let Some(features) = snapshot.features(id)? else { return Ok(None) };
-        let Some(card) = self.catalog().card(id)? else { return Ok(None) };
-        let groups = self.catalog().duplicate_groups()?;
+/// Compares the datasets of an index snapshot with targets.
+pub(crate) struct Comparison<'s> {
+    pub(crate) catalog: &'s IndexedCatalog,
+    pub(crate) ranker: &'s Ranker,
+    pub(crate) vector_lengths: &'s VectorLengthCache,
+    pub(crate) snapshot: &'s Snapshot,
+}
+
+impl Comparison<'_> {
+    /// Returns a dataset as a target. `None` if the index has no such dataset.
+    pub(crate) fn dataset(&self, id: &DatasetId) -> Result<Option<Target>, EngineError> {
+        let Some(features) = self.snapshot.features(id)? else { return Ok(None) };
+        let Some(card) = self.catalog.card(id)? else { return Ok(None) };
+        let groups = self.catalog.duplicate_groups()?;
         let excluded = groups.others(id).chain(groups.editions(id)).chain([id]).cloned().collect();
-        let vectors = match self.ranker().text_encoder() {
-            Some(dense) => dense.vectors_of(id, &snapshot)?,
+        let vectors = match self.ranker.text_encoder() {
+            Some(dense) => dense.vectors_of(id, self.snapshot)?,
             None => None,
         };
-        let target = Target { features: &features, vectors, words: query_words(&card.metadata), excluded };
-        self.rank_similar(&target, &snapshot, depth).map(Some)
+        Ok(Some(Target { features, vectors, words: query_words(&card.metadata), excluded }))
     }
 
-    /// Returns true if examples are compared by their texts, too ([`ExampleGraph::with_texts`]).
-    #[must_use]
-    pub fn encodes_examples(&self) -> bool {
-        self.ranker().text_encoder().is_some()
-    }
-
-    /// Returns the datasets most similar to an example graph, best first. If the searcher has an encoder with one vector per
-    /// text, the texts of the example are encoded.
-    pub fn similar_to(&self, example: &ExampleGraph, depth: usize) -> Result<SimilarDatasets, EngineError> {
-        let snapshot = self.catalog().snapshot()?;
-        let vectors = match (self.ranker().text_encoder(), &example.texts) {
+    /// Returns an example graph as a target. With an encoder of texts, its texts are encoded.
+    pub(crate) fn graph(&self, example: &ExampleGraph) -> Result<Target, EngineError> {
+        let vectors = match (self.ranker.text_encoder(), &example.texts) {
             (Some(dense), Some(texts)) => Some(dense.encode_texts(texts)?),
             _ => None,
         };
-        let target =
-            Target { features: &example.features, vectors, words: String::new(), excluded: FxHashSet::default() };
-        self.rank_similar(&target, &snapshot, depth)
+        let features = example.features.clone();
+        Ok(Target { features, vectors, words: String::new(), excluded: FxHashSet::default() })
     }
 
-    fn rank_similar(
-        &self,
-        target: &Target<'_>,
-        snapshot: &Snapshot,
-        depth: usize,
-    ) -> Result<SimilarDatasets, EngineError> {
-        let similarities = self.similarities(target, snapshot)?;
-        let shares = similarities.shares();
-        let candidates = self.score_candidates(target, &similarities, snapshot)?;
+    /// Returns the datasets most similar to a target, best first.
+    pub(crate) fn rank(&self, target: &Target, depth: usize) -> Result<SimilarDatasets, EngineError> {
+        let similarities = self.similarities(target)?;
+        let candidates = self.scores(target, &similarities, self.pool(&similarities)?)?;
         let mut scored = Vec::with_capacity(candidates.len());
         for (id, scores) in &candidates {
-            let score = scores.iter().zip(shares).map(|(score, share)| score * share).sum::<f64>();
-            if score >= MIN_SIMILARITY {
-                scored.push(Scored { id: id.clone(), score });
-            }
+            scored.extend(similarities.score(*scores).map(|score| Scored { id: id.clone(), score }));
         }
         let ranking = Ranking::from_scores(scored);
-        let groups = self.catalog().duplicate_groups()?;
+        let groups = self.catalog.duplicate_groups()?;
         let mut is_first = groups.first_of_group();
         let mut similar = Vec::new();
         for scored in ranking.iter().filter(|scored| is_first(&scored.id)).take(depth) {
-            let Some(card) = self.catalog().card(&scored.id)? else { continue };
-            let scores = candidates[&scored.id];
-            let parts = self.parts(target, &similarities, &scored.id, scores, snapshot)?;
+            let Some(card) = self.catalog.card(&scored.id)? else { continue };
+            let parts = self.parts(target, &similarities, &scored.id, candidates[&scored.id])?;
             let triples = card.profile.triples;
             let dataset = DatasetReference::from_card(&card);
             similar.push(SimilarDataset { dataset, triples, score: scored.score, parts });
         }
-        Ok(SimilarDatasets { of: snapshot.len(), similar })
+        Ok(SimilarDatasets { of: self.snapshot.len(), similar })
     }
 
     /// Compares a target with all datasets.
-    fn similarities(&self, target: &Target<'_>, snapshot: &Snapshot) -> Result<Similarities, EngineError> {
-        let lengths = self.vector_lengths().get(snapshot)?;
-        let features = FeatureSimilarities::new(target.features, snapshot, &lengths)?;
-        let meaning: FxHashMap<DatasetId, f64> = match (self.ranker().text_encoder(), &target.vectors) {
+    pub(crate) fn similarities(&self, target: &Target) -> Result<Similarities, EngineError> {
+        let lengths = self.vector_lengths.get(self.snapshot)?;
+        let features = FeatureSimilarities::new(&target.features, self.snapshot, &lengths)?;
+        let meaning: FxHashMap<DatasetId, f64> = match (self.ranker.text_encoder(), &target.vectors) {
             (Some(dense), Some(vectors)) => dense.similarities(vectors)?.into_iter().collect(),
             _ => FxHashMap::default(),
         };
@@ -122,26 +121,28 @@ impl Searcher {
         Ok(Similarities { features, meaning, words })
     }
 
-    /// Returns the scores of the best candidates by each similarity.
-    fn score_candidates(
+    /// Returns the scores of some datasets, without those that the target excludes.
+    pub(crate) fn scores(
         &self,
-        target: &Target<'_>,
+        target: &Target,
         similarities: &Similarities,
-        snapshot: &Snapshot,
+        ids: FxHashSet<DatasetId>,
     ) -> Result<FxHashMap<DatasetId, Scores>, EngineError> {
-        let pool: Vec<DatasetId> = pool(similarities, snapshot)?.into_iter().collect();
+        let ids: Vec<DatasetId> = ids.into_iter().collect();
         // Vectors of outdated texts are ignored.
-        let current: FxHashSet<DatasetId> = match self.ranker().text_encoder() {
-            Some(dense) if !similarities.meaning.is_empty() => dense.current(&pool, snapshot)?.into_iter().collect(),
+        let current: FxHashSet<DatasetId> = match self.ranker.text_encoder() {
+            Some(dense) if !similarities.meaning.is_empty() => {
+                dense.current(&ids, self.snapshot)?.into_iter().collect()
+            }
             _ => FxHashSet::default(),
         };
         let mut candidates = FxHashMap::default();
-        for id in pool {
+        for id in ids {
             if target.excluded.contains(&id) {
                 continue;
             }
-            let Some(address) = snapshot.address(&id)? else { continue };
-            let [vocabulary, links] = similarities.features.scores[snapshot.place(address)];
+            let Some(address) = self.snapshot.address(&id)? else { continue };
+            let [vocabulary, links] = similarities.features.scores[self.snapshot.place(address)];
             let meaning = match similarities.meaning.get(&id) {
                 Some(similarity) if current.contains(&id) => *similarity,
                 _ => 0.0,
@@ -153,15 +154,14 @@ impl Searcher {
     }
 
     /// Returns the parts of a dataset's similarity, in descending order of their contribution.
-    fn parts(
+    pub(crate) fn parts(
         &self,
-        target: &Target<'_>,
+        target: &Target,
         similarities: &Similarities,
         id: &DatasetId,
         scores: Scores,
-        snapshot: &Snapshot,
     ) -> Result<Vec<SimilarityPart>, EngineError> {
-        let features: FxHashSet<Feature> = snapshot.features(id)?.unwrap_or_default().into_iter().collect();
+        let features: FxHashSet<Feature> = self.snapshot.features(id)?.unwrap_or_default().into_iter().collect();
         let shares = similarities.shares();
         let mut parts = Vec::new();
         for place in 0..scores.len() {
@@ -181,7 +181,7 @@ impl Searcher {
     }
 
     fn text_encoder_name(&self) -> String {
-        self.ranker().text_encoder().map_or("", |dense| dense.encoder().name()).to_owned()
+        self.ranker.text_encoder().map_or("", |dense| dense.encoder().name()).to_owned()
     }
 
     /// Returns the scores of datasets for some words, divided by the best score, which is that of the target itself.
@@ -189,23 +189,47 @@ impl Searcher {
         if words.is_empty() {
             return Ok(FxHashMap::default());
         }
-        let ranking = self.rank_sparse(words, POOL_DEPTH)?;
+        let ranking = self.ranker.rank_sparse(words, CandidateScope::all(self.snapshot), POOL_DEPTH)?;
         let best = ranking.iter().next().map_or(1.0, |scored| scored.score).max(f64::MIN_POSITIVE);
         Ok(ranking.iter().map(|scored| (scored.id.clone(), (scored.score / best).clamp(0.0, 1.0))).collect())
     }
 
     /// Returns the words that occur in a dataset, in alphabetical order.
     fn common_words(&self, words: &str, id: &DatasetId) -> Result<Vec<String>, EngineError> {
-        let fields = self.matched_fields(words, std::slice::from_ref(id))?;
+        let query = AnalyzedQuery::new(words, self.snapshot.analysis());
+        let fields = matched_fields_of(self.ranker.model.as_ref(), &query, self.snapshot, std::slice::from_ref(id))?;
         let mut common: Vec<String> = fields.into_iter().flatten().flat_map(|field| field.terms).collect();
         common.sort();
         common.dedup();
         Ok(common)
     }
+
+    /// Returns the best datasets by each similarity.
+    pub(crate) fn pool(&self, similarities: &Similarities) -> Result<FxHashSet<DatasetId>, EngineError> {
+        let mut pool = FxHashSet::default();
+        for vector in 0..2 {
+            let mut scored = Vec::new();
+            for (place, scores) in similarities.features.scores.iter().enumerate() {
+                if scores[vector] > 0.0 {
+                    scored.push((scores[vector], place));
+                }
+            }
+            for place in top_items(scored) {
+                if let Some(address) = self.snapshot.at(place) {
+                    pool.insert(self.snapshot.id(address)?);
+                }
+            }
+        }
+        for scores in [&similarities.meaning, &similarities.words] {
+            let scored = scores.iter().map(|(id, score)| (*score, id)).collect();
+            pool.extend(top_items(scored).into_iter().cloned());
+        }
+        Ok(pool)
+    }
 }
 
 fn vocabulary_basis(
-    target: &Target<'_>,
+    target: &Target,
     similarities: &FeatureSimilarities,
     features: &FxHashSet<Feature>,
 ) -> SimilarityBasis {
@@ -217,11 +241,7 @@ fn vocabulary_basis(
     }
 }
 
-fn link_basis(
-    target: &Target<'_>,
-    similarities: &FeatureSimilarities,
-    features: &FxHashSet<Feature>,
-) -> SimilarityBasis {
+fn link_basis(target: &Target, similarities: &FeatureSimilarities, features: &FxHashSet<Feature>) -> SimilarityBasis {
     let shared = |own, other| shared_features(target, similarities, features, own, other);
     SimilarityBasis::Links {
         to: shared(FeatureKind::Target, FeatureKind::Space),
@@ -233,7 +253,7 @@ fn link_basis(
 
 /// Returns the features of kind `own` of the target whose IRI another dataset has as a feature of kind `other`.
 fn shared_features(
-    target: &Target<'_>,
+    target: &Target,
     similarities: &FeatureSimilarities,
     features: &FxHashSet<Feature>,
     own: FeatureKind,
@@ -253,29 +273,6 @@ fn shares(is_known: [bool; 4]) -> Scores {
         *share = if sum > 0.0 { weight * known / sum } else { 0.0 };
     }
     shares
-}
-
-/// Returns the best datasets by each similarity.
-fn pool(similarities: &Similarities, snapshot: &Snapshot) -> Result<FxHashSet<DatasetId>, EngineError> {
-    let mut pool = FxHashSet::default();
-    for vector in 0..2 {
-        let mut scored = Vec::new();
-        for (place, scores) in similarities.features.scores.iter().enumerate() {
-            if scores[vector] > 0.0 {
-                scored.push((scores[vector], place));
-            }
-        }
-        for place in top_items(scored) {
-            if let Some(address) = snapshot.at(place) {
-                pool.insert(snapshot.id(address)?);
-            }
-        }
-    }
-    for scores in [&similarities.meaning, &similarities.words] {
-        let scored = scores.iter().map(|(id, score)| (*score, id)).collect();
-        pool.extend(top_items(scored).into_iter().cloned());
-    }
-    Ok(pool)
 }
 
 /// Returns the [`POOL_DEPTH`] best items, in no order. Ties are broken by the items' order.

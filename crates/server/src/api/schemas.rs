@@ -57,8 +57,11 @@ impl PartialSchema for SearchResult {
         let interpretations = array(object(Type::Object))
             .description(Some("Phrases, exclusions and names in the query: kind, text, excluded, iri."));
         let only_closest = object(Type::Boolean).description(Some("If true, no dataset is a close match."));
+        let examples =
+            array(object(Type::Object)).description(Some("The datasets of the parameter like, in its order."));
         let schema = object(Type::Object)
             .property("query", object(Type::String))
+            .property("examples", examples)
             .property("model", object(Type::String))
             .property("terms", terms)
             .property("total", total)
@@ -95,6 +98,11 @@ fn hit() -> RefOr<Schema> {
         .property("works", array(object(Type::Object)))
         .description(Some("Works near to the query that use the dataset."));
     let origin = || object(Type::String).enum_values(Some(["metadata", "content"]));
+    let similar_to = object(Type::Object)
+        .property("example", object(Type::Integer).description(Some("Place of the example in the request, from 0.")))
+        .property("score", object(Type::Number))
+        .property("parts", array(object(Type::Object)));
+    let similar_to = array(similar_to).description(Some("Similarity to examples, with reasons."));
     let place = object(Type::Object)
         .property("box", array(object(Type::Number)))
         .property("name", object(Type::String))
@@ -116,6 +124,7 @@ fn hit() -> RefOr<Schema> {
         .property("creators", array(creator))
         .property("year", any_of([Type::Integer, Type::Null]))
         .property("license", any_of([Type::String, Type::Null]))
+        .property("similarTo", similar_to)
         .property("place", place)
         .property("period", period)
         .property("triples", object(Type::Integer).minimum(Some(0)))

@@ -2,11 +2,11 @@
 
 use super::schemas::{Duplicates, Model, SearchResult};
 use crate::AppState;
-use crate::documentation::{BadRequest, Busy, ClientLimit, Error, Filters, JsonError};
+use crate::documentation::{BadRequest, Busy, ClientLimit, Error, Examples, Filters, JsonError};
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
-    Pairs, check_query, check_snippet, filter, parse_duplicates, parse_model, parse_order, query_syntax,
+    Pairs, check_query, check_snippet, examples, filter, parse_duplicates, parse_model, parse_order, query_syntax,
     unknown_parameter,
 };
 use crate::state::Client;
@@ -32,7 +32,8 @@ const MAX_FACET_VALUES: usize = 100;
 
 /// Names of all parameters, as documented.
 static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let documented = Parameters::into_params(|| None).into_iter().chain(Filters::into_params(|| None));
+    let (examples, filters) = (Examples::into_params(|| None), Filters::into_params(|| None));
+    let documented = Parameters::into_params(|| None).into_iter().chain(examples).chain(filters);
     documented.map(|parameter| parameter.name).collect()
 });
 
@@ -75,7 +76,7 @@ pub(super) struct Parameters {
 }
 
 #[utoipa::path(get, path = "/api/search", tag = "Search", summary = "Search datasets",
-    params(Parameters, Filters),
+    params(Parameters, Examples, Filters),
     responses(
         (status = 200, description = "The hits, the best first.", body = SearchResult),
         BadRequest<JsonError>,
@@ -102,7 +103,7 @@ async fn search_json(
 ) -> Result<Value, ApiError> {
     check_names(pairs)?;
     let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(reason(&rejection)))?;
-    let request = SearchRequest { filter: filter(pairs)?, ..search_request(parameters)? };
+    let request = SearchRequest { filter: filter(pairs)?, examples: examples(pairs)?, ..search_request(parameters)? };
     let permit = state.acquire_search_permit(client, &request).await?;
     state
         .work(move |state| {

@@ -28,6 +28,9 @@ struct Search {
     query: String,
     /// Number of datasets, at most 20. Default: 5.
     limit: Option<usize>,
+    /// Ids of up to five datasets that are examples of what is searched for. Datasets are ranked by the query and by their similarity.
+    #[serde(default)]
+    like: Vec<String>,
     /// Only datasets published in or after this year.
     since: Option<i32>,
     /// Only datasets published in or before this year.
@@ -221,6 +224,7 @@ async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<V
     parameters.extend(search.within.map(|within| ("within", within)));
     parameters.extend(search.covers.map(|covers| ("covers", covers)));
     let lists = [
+        ("like", search.like),
         ("keyword", search.keyword),
         ("publisher", search.publisher),
         ("class", search.class),

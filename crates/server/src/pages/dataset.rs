@@ -108,6 +108,7 @@ struct SectionView {
 #[template(path = "dataset.html")]
 struct DatasetPage {
     page: PageContext,
+    id: String,
     href: String,
     title: String,
     title_lang: Option<String>,
@@ -286,6 +287,7 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
     ];
     let keyword = |text: &Text| ValueView::filter(&page, Facet::Keyword, &text.value);
     DatasetPage {
+        id: metadata.id.to_string(),
         href: href(&metadata.id),
         title_lang,
         descriptions,

@@ -1,16 +1,16 @@
 //! The page of search results: hits, facets and years, with the complete state of the search in the address.
 
 use super::facets::{self, Chip, CoverageView, FacetView, YearsView};
-use super::start;
 use super::{
     PageContext, Piece, TextView, TripleView, WorkView, best_text, error, excerpt, pieces, readable, render, size,
     source_name, title_of, triple_view, work_view,
 };
+use super::{similar, start};
 use crate::AppState;
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
-    Pairs, check_query, check_snippet, filter, filter_parameters, parse_duplicates, parse_model, parse_order,
+    Pairs, check_query, check_snippet, examples, filter, filter_parameters, parse_duplicates, parse_model, parse_order,
     query_syntax,
 };
 use crate::portal::license_label;
@@ -23,9 +23,9 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::{Format, Metadata, Scheme};
 use lodeseek_engine::{
-    BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Facet, FieldMatch, Filter, Hit,
-    Interpretation, ListedDataset, NearWork, QuerySyntax, ResultOrder, SearchRequest, SearchResponse, SnippetKind,
-    facet_value,
+    BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Example, Facet, FieldMatch, Filter, Hit,
+    Interpretation, ListedDataset, NearWork, QuerySyntax, ResultOrder, SearchRequest, SearchResponse, SimilarityClause,
+    SnippetKind, facet_value,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_snippet::LabelledTriple;
@@ -68,6 +68,13 @@ pub(super) struct FieldView {
     pub(super) terms: String,
 }
 
+/// The similarity to an example, with the reasons.
+pub(super) struct ExampleView {
+    pub(super) title: String,
+    pub(super) score: String,
+    pub(super) clauses: Vec<SimilarityClause>,
+}
+
 #[derive(Default)]
 pub(super) struct HitView {
     pub(super) rank: usize,
@@ -93,6 +100,8 @@ pub(super) struct HitView {
     pub(super) fields: Vec<FieldView>,
     /// Parts with a similar meaning, for hits without matching words.
     pub(super) near: Vec<String>,
+    /// The examples to which it is similar.
+    pub(super) similar: Vec<ExampleView>,
     /// Number of works near to the query that use the dataset, and the nearest of them.
     pub(super) used_near: usize,
     pub(super) used_by: Vec<WorkView>,
@@ -196,7 +205,11 @@ async fn load_page(
     let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
     // Pasted sentences may contain line breaks.
     let query = parameters.q.split_whitespace().collect::<Vec<_>>().join(" ");
-    let filter = filter(pairs)?;
+    let (filter, examples) = (filter(pairs)?, examples(pairs)?);
+    if let ("", [Example::Dataset(id), ..]) = (query.as_str(), &examples[..]) {
+        let similar = page.link_below(href(id), "/similar?format=html&k=50");
+        return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, similar)]).into_response());
+    }
     if query.is_empty() {
         return load_list(state, page, parameters, filter, headers).await;
     }
@@ -208,6 +221,7 @@ async fn load_page(
         snippet: parameters.snippet,
         languages: languages(headers, parameters.lang.as_deref())?,
         filter,
+        examples,
         facets: Some(facets::MOST),
         duplicates: parse_duplicates(parameters.duplicates.as_deref())?,
         model: parse_model(parameters.model.as_deref())?,
@@ -304,6 +318,7 @@ async fn load_list(
             let listing = state.searcher.catalog().browse(&request)?;
             let results = Results {
                 query: "",
+                examples: &[],
                 filter: &request.filter,
                 page: request.skip / PAGE,
                 // Kept for the next query. Lists show the stored snippets.
@@ -367,6 +382,7 @@ fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listi
 #[derive(Clone, Copy)]
 pub(super) struct Results<'r> {
     pub(super) query: &'r str,
+    pub(super) examples: &'r [Example],
     pub(super) filter: &'r Filter,
     pub(super) page: usize,
     pub(super) snippet: SnippetKind,
@@ -381,6 +397,7 @@ impl<'r> Results<'r> {
     fn of_search(request: &'r SearchRequest, lang: Option<&'r str>) -> Self {
         Self {
             query: &request.query,
+            examples: &request.examples,
             filter: &request.filter,
             page: request.skip / PAGE,
             snippet: request.snippet,
@@ -408,8 +425,18 @@ impl<'r> Results<'r> {
         parameters
             .extend_pairs(self.literal())
             .extend_pairs(self.ranking())
+            .extend_pairs(self.likes())
             .extend_pairs(filter_parameters(self.filter));
         format!("/feeds/datasets.atom?{}", parameters.finish())
+    }
+
+    /// Returns the examples as parameters.
+    fn likes(&self) -> Vec<(&'static str, String)> {
+        let id = |example: &Example| match example {
+            Example::Dataset(id) => Some(("like", id.to_string())),
+            Example::Graph(_) => None,
+        };
+        self.examples.iter().filter_map(id).collect()
     }
 
     /// Returns the address of the first page with another filter.
@@ -427,7 +454,15 @@ impl<'r> Results<'r> {
         let snippet = snippet.map(|kind| ("snippet", kind));
         let all = (self.duplicates == DuplicateMode::All).then(|| ("duplicates", "all".to_owned()));
         let sort = (self.order != ResultOrder::default()).then(|| ("sort", self.order.name().to_owned()));
-        snippet.into_iter().chain(all).chain(sort).chain(self.ranking()).chain(filter_parameters(filter)).collect()
+        let likes = self.likes();
+        snippet
+            .into_iter()
+            .chain(all)
+            .chain(sort)
+            .chain(self.ranking())
+            .chain(likes)
+            .chain(filter_parameters(filter))
+            .collect()
     }
 
     /// Returns the parameter `literal` if the query is literal. The next query does not keep it.
@@ -492,7 +527,7 @@ fn search_page(
         hits,
         weak,
         has_triples: response.hits.iter().any(|hit| !hit.snippet.is_empty()),
-        chips: facets::chips(&page, results),
+        chips: likes(&page, results, response).into_iter().chain(facets::chips(&page, results)).collect(),
         facets: facets::facets(&page, &counts, response.total, results),
         years: facets::years(&page, &counts.years, results),
         coverage: coverage(state, results),
@@ -515,6 +550,34 @@ fn search_page(
         literal: Results { syntax: QuerySyntax::Literal, page: 0, ..*results }.href(),
         page,
     }
+}
+
+/// Returns the examples of a search, each with the address of the search without it.
+fn likes(page: &PageContext, results: &Results<'_>, response: &SearchResponse) -> Vec<Chip> {
+    let mut chips = Vec::new();
+    for (place, example) in response.examples.iter().enumerate() {
+        let Some(example) = example else { continue };
+        let others = [&results.examples[..place], &results.examples[place + 1..]].concat();
+        chips.push(Chip {
+            label: page.text_with("similar-to", "title", shorten(&readable(&example.title), 60)),
+            href: Results { examples: &others, page: 0, ..*results }.href(),
+        });
+    }
+    chips
+}
+
+/// Returns the similarity of a hit to each example, with the reasons.
+fn similarities(page: &PageContext, hit: &Hit, response: &SearchResponse) -> Vec<ExampleView> {
+    let mut views = Vec::new();
+    for similarity in &hit.similar_to {
+        let Some(Some(example)) = response.examples.get(similarity.example) else { continue };
+        views.push(ExampleView {
+            title: page.text_with("similar-to", "title", shorten(&readable(&example.title), 60)),
+            score: format!("{:.2}", similarity.score),
+            clauses: similarity.parts.iter().flat_map(|part| similar::clauses(page, part)).collect(),
+        });
+    }
+    views
 }
 
 /// Returns the meaning of a part of the query in the language of the page.
@@ -592,6 +655,7 @@ fn hit_view(
         score: hit.score.map(|score| score_text(page, score, response)).unwrap_or_default(),
         fields: hit.fields.iter().map(field).collect(),
         near: near(hit),
+        similar: similarities(page, hit, response),
         used_near: hit.works.as_ref().map_or(0, |evidence| evidence.near),
         used_by: hit.works.iter().flat_map(|evidence| &evidence.works).map(used_by).collect(),
         is_weak: hit.is_closest(),

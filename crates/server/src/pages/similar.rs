@@ -62,7 +62,7 @@ fn sum(page: &PageContext, one: &SimilarDataset) -> String {
 }
 
 /// Returns the reasons for a similarity in the language of the page.
-fn clauses(page: &PageContext, part: &SimilarityPart) -> Vec<SimilarityClause> {
+pub(super) fn clauses(page: &PageContext, part: &SimilarityPart) -> Vec<SimilarityClause> {
     let shared = |id: &str, features: &SharedFeatures| {
         let names: Vec<_> = features.rarest.iter().map(|iri| (prefixed(iri), iri.clone())).collect();
         let all = names.len() == features.count;

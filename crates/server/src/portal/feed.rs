@@ -2,9 +2,9 @@
 //! browsers.
 
 use crate::AppState;
-use crate::documentation::{BadRequest, Busy, ClientLimit, Filters, Text};
+use crate::documentation::{BadRequest, Busy, ClientLimit, Examples, Filters, Text};
 use crate::error::ApiError;
-use crate::parameters::{Pairs, check_query, filter, parse_model, query_syntax};
+use crate::parameters::{Pairs, check_query, examples, filter, parse_model, query_syntax};
 use crate::portal::ckan::Table;
 use crate::portal::metadata::{PortalMetadata, moment};
 use crate::public_url::LinkBase;
@@ -64,6 +64,7 @@ struct OpenSearch<'b> {
         ("q" = Option<String>, Query, description = "Query; without it the last changed datasets."),
         ("model" = Option<String>, Query, description = "Ranking model."),
         ("literal" = Option<bool>, Query, description = "If true, searches for the words as typed."),
+        Examples,
         Filters),
     responses(
         (status = 200, description = "Atom.", content_type = "application/atom+xml", body = String),
@@ -87,6 +88,7 @@ pub(crate) async fn datasets(
     let request = SearchRequest {
         depth: MOST,
         filter,
+        examples: examples(&pairs)?,
         model: parse_model(named)?,
         syntax: query_syntax(Some(is_literal)),
         ..SearchRequest::new(query.as_str())

@@ -148,6 +148,10 @@ fn about(base: &str, links: &LinkBase, endpoint: &NamedNode) -> Vec<Triple> {
     let mut triples: Vec<Triple> = SERVICE.iter().map(constant).collect();
     let property = |name: &&str| triple(endpoint, sd::PROPERTY_FEATURE, NamedNode::new_unchecked(*name));
     triples.extend(search::ALL.iter().filter(|name| **name != search::SERVICE).map(property));
+    for function in lodeseek_sparql::extension_functions() {
+        triples.push(triple(endpoint, sd::EXTENSION_FUNCTION, function.into_owned()));
+        triples.push(triple(&function.into_owned(), rdf::TYPE, NamedNode::new_unchecked(sd::FUNCTION)));
+    }
     let service = NamedNode::new_unchecked(search::SERVICE);
     triples.push(triple(&service, rdf::TYPE, NamedNode::new_unchecked(sd::SERVICE)));
     triples.push(triple(&service, sd::ENDPOINT, address("search")));
