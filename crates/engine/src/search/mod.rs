@@ -120,7 +120,8 @@ impl Search<'_> {
         let similar = match &self.examples {
             Some(examples) => {
                 let by_words = by_words.cloned().unwrap_or_else(|| ranked.ranking.clone().cut(POOL_DEPTH));
-                Some(examples.rank(&by_words, scope)?)
+                let has_matches = ranked.total > 0 || !reranked.as_ref().is_some_and(Reranked::is_closest);
+                Some(examples.rank(&by_words, has_matches, scope)?)
             }
             None => None,
         };

@@ -59,7 +59,7 @@ pub struct Hit {
     pub similar_to: Vec<ExampleSimilarity>,
     /// Its snippet, with the query's terms marked.
     pub snippet: Vec<SnippetTriple>,
-    /// The score as a tree, if the request has `explain`.
+    /// The score by the sparse model as a tree, if the request has `explain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
     /// The triples that contain the query's terms, if the request has `explain`.
