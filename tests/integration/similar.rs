@@ -315,7 +315,7 @@ fn words_and_examples_rank_together() {
     let unknown = search("waters", &[like("nothing")]).expect_err("unknown").to_string();
     assert_eq!(unknown, "like: the index has no dataset with the id nothing");
     let many = search("waters", &vec![like("people"); 6]).expect_err("too many").to_string();
-    assert_eq!(many, "like: 6 examples; at most 5 are compared");
+    assert_eq!(many, "like: 6 examples; the limit is 5");
 }
 
 #[tokio::test]
@@ -333,6 +333,8 @@ async fn examples_of_a_search_are_parameters() {
     let page = site.get("/?q=waters&like=rivers-a&lang=en").await.body;
     assert!(page.contains("Similar to Rivers of the north"), "{page}");
     assert!(page.contains("1 class in common") && page.contains("name=\"like\" value=\"rivers-a\""), "{page}");
+    assert_eq!(site.get("/?q=&like=rivers-a&like=people").await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(site.get("/feeds/datasets.atom?like=rivers-a").await.status, StatusCode::BAD_REQUEST);
     let to_similar = site.get("/?q=&like=rivers-a").await;
     assert_eq!(
         (to_similar.status, to_similar.header("location")),

@@ -148,7 +148,7 @@ pub enum EngineError {
     #[error("like: the index has no dataset with the id {0}")]
     UnknownExample(DatasetId),
     /// A search has too many examples.
-    #[error("like: {0} examples; at most {MAX_EXAMPLES} are compared")]
+    #[error("like: {0} examples; the limit is {MAX_EXAMPLES}")]
     TooManyExamples(usize),
     /// A dataset's stored JSON cannot be written or read.
     #[error("cannot write or read the JSON of a dataset in the index: {0}; `lodeseek index --rebuild` makes it anew")]

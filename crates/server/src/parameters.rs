@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{DuplicateMode, Example, Facet, Filter, QuerySyntax, ResultOrder, SnippetKind, facet_value};
 use lodeseek_index::sparse::ModelKind;
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -115,9 +116,11 @@ pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
     Ok(filter)
 }
 
-/// Parses the examples of a search: `like=ID`, up to [`MAX_EXAMPLES`](lodeseek_engine::MAX_EXAMPLES) times.
+/// Parses the examples of a search: `like=ID`, up to [`MAX_EXAMPLES`](lodeseek_engine::MAX_EXAMPLES) different ones.
 pub(crate) fn examples(pairs: &Pairs) -> Result<Vec<Example>, ApiError> {
     let named = pairs.iter().filter(|(name, value)| name == "like" && !value.trim().is_empty());
+    let mut seen = HashSet::new();
+    let named = named.filter(|(_, value)| seen.insert(value.trim()));
     let id =
         |value: &str| DatasetId::new(value.trim()).map_err(|error| ApiError::bad_request(format!("like: {error}")));
     named.map(|(_, value)| id(value).map(Example::Dataset)).collect()

@@ -318,7 +318,7 @@ impl AppState {
         permit.map_err(|exhausted| exhausted.error("downloads of graphs"))
     }
 
-    /// Waits for a permit if a search reads whole graphs or runs a model.
+    /// Waits for a permit if a search reads whole graphs, runs a model, or compares examples with all datasets.
     pub(crate) async fn acquire_search_permit(
         &self,
         client: Client,
@@ -326,7 +326,8 @@ impl AppState {
     ) -> Result<Option<Permit>, ApiError> {
         let reads_graphs = request.explain || request.snippet != SnippetKind::Stored;
         let runs_model = request.model.is_none() && self.searcher.has_reranker();
-        if reads_graphs || runs_model { self.acquire_permit(client).await.map(Some) } else { Ok(None) }
+        let compares = !request.examples.is_empty();
+        if reads_graphs || runs_model || compares { self.acquire_permit(client).await.map(Some) } else { Ok(None) }
     }
 
     /// Runs work that computes or reads the disk on a thread for blocking work.

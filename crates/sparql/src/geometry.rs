@@ -1,8 +1,10 @@
 //! GeoSPARQL functions over geometries in WKT and GeoJSON, by `spargeo`: distances, areas, relations, intersections.
 //! <https://docs.ogc.org/is/22-047r1/22-047r1.html>, section 8
 //!
-//! Relations of two geometries take time in the product of their sizes, and nested collections recurse. Both are bounded here, since a
-//! call cannot be interrupted. A call beyond the bounds has no value, as one with a text that is no geometry.
+//! Relations of geometries that cross everywhere take time in the square of their sizes (two lines of 32 kB: 1.5 s), and nested
+//! collections recurse. Sizes and depth are bounded; a call beyond the bounds has no value, as one with a text that is no geometry. A
+//! call cannot be interrupted: queries with one run in worker processes, which end at the deadline. A program without workers leaves the
+//! thread of such a call to end.
 
 use super::algebra::operands;
 use oxigraph::sparql::SparqlEvaluator;
@@ -11,7 +13,7 @@ use spargebra::algebra::{Expression, Function};
 use spargeo::GEOSPARQL_EXTENSION_FUNCTIONS;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Maximum length of the arguments of a call in bytes, together: some ten thousand points.
+/// Maximum length of the arguments of a call in bytes, together, and of its result: some ten thousand points.
 const MAX_BYTES: usize = 256 << 10;
 /// Maximum nesting depth of brackets in a geometry. A multipolygon in GeoJSON has five, a WKT collection of collections one each.
 const MAX_DEPTH: usize = 16;
@@ -46,7 +48,8 @@ fn call(function: GeometryFunction, arguments: &[Term]) -> Option<Term> {
     if bytes > MAX_BYTES || literals().any(|text| depth(text) > MAX_DEPTH) {
         return None;
     }
-    catch_unwind(AssertUnwindSafe(|| function(arguments))).ok().flatten()
+    let value = catch_unwind(AssertUnwindSafe(|| function(arguments))).ok().flatten()?;
+    (!matches!(&value, Term::Literal(literal) if literal.value().len() > MAX_BYTES)).then_some(value)
 }
 
 /// Returns the depth of nested brackets of any kind.

@@ -252,7 +252,7 @@ pub(super) fn top_ids<'v>(scored: impl Iterator<Item = ScoredId<'v>>, depth: usi
         if one.score >= worst {
             best.push(one);
         }
-        if best.len() > 2 * depth.max(512) {
+        if best.len() > depth.max(512).saturating_mul(2) {
             best.select_nth_unstable_by(depth, |a, b| b.cmp(a));
             best.truncate(depth);
             worst = best.iter().map(|one| one.score).fold(f64::INFINITY, f64::min);

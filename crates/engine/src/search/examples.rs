@@ -6,7 +6,7 @@
 use super::request::Example;
 use super::response::ExampleSimilarity;
 use crate::scope::CandidateScope;
-use crate::similar::{Comparison, POOL_DEPTH, Scores, Similarities, Target};
+use crate::similar::{Comparison, Scores, Similarities, Target};
 use crate::{DatasetReference, EngineError, MAX_EXAMPLES};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::{Condition, FilteredDocs};
@@ -78,9 +78,14 @@ impl<'s> ComparedExamples<'s> {
         Ok(passing)
     }
 
-    /// Ranks the best datasets of a scope by words and the most similar ones by both. `by_words` is restricted to the scope.
-    pub(super) fn rank(&self, by_words: &Ranking, scope: CandidateScope<'_>) -> Result<SimilarDocs, EngineError> {
-        let by_words = by_words.clone().cut(POOL_DEPTH);
+    /// Ranks the best datasets by words and the most similar ones of a scope by both. `by_words` is restricted to the scope. If none
+    /// of them matches the words, they are ranked only if no dataset is similar.
+    pub(super) fn rank(
+        &self,
+        by_words: &Ranking,
+        has_matches: bool,
+        scope: CandidateScope<'_>,
+    ) -> Result<SimilarDocs, EngineError> {
         let mut candidates: FxHashSet<DatasetId> = by_words.iter().map(|scored| scored.id.clone()).collect();
         for (_, similarities) in &self.examples {
             for id in self.comparison.pool(similarities)? {
@@ -102,7 +107,9 @@ impl<'s> ComparedExamples<'s> {
         let mean = |(id, sum)| Scored { id, score: sum / self.examples.len() as f64 };
         let by_similarity = Ranking::from_scores(sums.into_iter().map(mean).collect());
         let mut fused = FxHashMap::default();
-        add_scaled(&mut fused, &by_words, 1.0);
+        if has_matches || by_similarity.is_empty() {
+            add_scaled(&mut fused, by_words, 1.0);
+        }
         add_scaled(&mut fused, &by_similarity, SIMILARITY_WEIGHT);
         let ranking = Ranking::from_scores(fused.into_iter().map(|(id, score)| Scored { id, score }).collect());
         Ok(SimilarDocs { ranking, scores: all_scores })

@@ -118,7 +118,11 @@ impl Search<'_> {
         let reranked = self.rerank(scope)?;
         let by_words = reranked.as_ref().map(|reranked| &reranked.ranking);
         let similar = match &self.examples {
-            Some(examples) => Some(examples.rank(by_words.unwrap_or(&ranked.ranking), scope)?),
+            Some(examples) => {
+                let by_words = by_words.cloned().unwrap_or_else(|| ranked.ranking.clone().cut(POOL_DEPTH));
+                let has_matches = ranked.total > 0 || !reranked.as_ref().is_some_and(Reranked::is_closest);
+                Some(examples.rank(&by_words, has_matches, scope)?)
+            }
             None => None,
         };
         let candidates = similar.as_ref().map(|similar| &similar.ranking).or(by_words);
@@ -264,7 +268,9 @@ impl Search<'_> {
         let Some(card) = read_card(self.snapshot, id)? else { return Ok(None) };
         let is_comparable = entry.place < best.comparable;
         let popularity = match (reranked, &self.ranker.reranker) {
-            (Some(_), Some(reranker)) if is_comparable => reranker.popularity_boost(id, self.snapshot)?,
+            (Some(_), Some(reranker)) if is_comparable && best.similar.is_none() => {
+                reranker.popularity_boost(id, self.snapshot)?
+            }
             _ => None,
         };
         let similar_to = match (&self.examples, best.similar) {

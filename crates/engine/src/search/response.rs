@@ -48,7 +48,7 @@ pub struct Hit {
     /// The scores by vectors, one for each encoder that has vectors of the dataset. Empty without re-ranking.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dense: Vec<DenseMatch>,
-    /// The part of the score added for popularity, if popularity is weighted.
+    /// The part of the score added for popularity, if popularity is weighted and the request has no examples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub popularity: Option<f64>,
     /// The works nearest to the query that use the dataset, if there are some.
@@ -59,7 +59,7 @@ pub struct Hit {
     pub similar_to: Vec<ExampleSimilarity>,
     /// Its snippet, with the query's terms marked.
     pub snippet: Vec<SnippetTriple>,
-    /// The score as a tree, if the request has `explain`.
+    /// The score by the sparse model as a tree, if the request has `explain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
     /// The triples that contain the query's terms, if the request has `explain`.
@@ -72,11 +72,12 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// Returns true if no field matches and every encoder's score is below its minimum similarity: the dataset is only one
-    /// of the nearest, not a match.
+    /// Returns true if no field matches, no example is similar, and every encoder's score is below its minimum similarity: the
+    /// dataset is only one of the nearest, not a match.
     #[must_use]
     pub fn is_closest(&self) -> bool {
-        self.fields.is_empty() && !self.dense.is_empty() && self.dense.iter().all(|dense| dense.closest)
+        let has_reason = !self.fields.is_empty() || !self.similar_to.is_empty();
+        !has_reason && !self.dense.is_empty() && self.dense.iter().all(|dense| dense.closest)
     }
 }
 

@@ -206,7 +206,10 @@ async fn load_page(
     // Pasted sentences may contain line breaks.
     let query = parameters.q.split_whitespace().collect::<Vec<_>>().join(" ");
     let (filter, examples) = (filter(pairs)?, examples(pairs)?);
-    if let ("", [Example::Dataset(id), ..]) = (query.as_str(), &examples[..]) {
+    if query.is_empty() && !examples.is_empty() {
+        let [Example::Dataset(id)] = &examples[..] else {
+            return Err(ApiError::bad_request("a search with several examples requires words: q=words"));
+        };
         let similar = page.link_below(href(id), "/similar?format=html&k=50");
         return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, similar)]).into_response());
     }
@@ -763,6 +766,9 @@ fn score_text(page: &PageContext, score: f64, response: &SearchResponse) -> Stri
         models.extend(rerank.encoders.iter().map(|encoder| encoder.model.as_str()));
     }
     models.dedup();
+    if !response.examples.is_empty() {
+        models.push("like");
+    }
     let score = format!("{score:.2}");
     page.locale.text_with("score", &[("score", &score), ("models", &models.join(" + "))])
 }

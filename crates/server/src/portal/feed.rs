@@ -80,15 +80,16 @@ pub(crate) async fn datasets(
     let query =
         pairs.iter().find(|(name, _)| name == "q").map(|(_, query)| query.trim()).unwrap_or_default().to_owned();
     let filter = filter(&pairs)?;
-    if query.is_empty() && !filter.is_empty() {
-        return Err(ApiError::bad_request("a feed with filters requires a query: q=words"));
+    let examples = examples(&pairs)?;
+    if query.is_empty() && !(filter.is_empty() && examples.is_empty()) {
+        return Err(ApiError::bad_request("a feed with filters or examples requires a query: q=words"));
     }
     let named = pairs.iter().find(|(name, _)| name == "model").map(|(_, model)| model.as_str());
     let is_literal = pairs.iter().any(|(name, value)| name == "literal" && value == "true");
     let request = SearchRequest {
         depth: MOST,
         filter,
-        examples: examples(&pairs)?,
+        examples,
         model: parse_model(named)?,
         syntax: query_syntax(Some(is_literal)),
         ..SearchRequest::new(query.as_str())
