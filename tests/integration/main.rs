@@ -45,6 +45,7 @@ mod public_url;
 mod quality;
 mod query_syntax;
 mod ranking;
+mod rdf12;
 #[cfg(feature = "rocksdb")]
 mod rebase;
 mod rerank;

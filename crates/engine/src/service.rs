@@ -15,7 +15,7 @@ use lodeseek_index::sparse::ModelKind;
 use lodeseek_rdf::vocab::{rdf, search};
 use lodeseek_snippet::{LabelledTerm, TermKind};
 use lodeseek_sparql::{Bindings, ServiceCall, ServiceError, ServiceRow, triple_patterns};
-use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
 use spargebra::algebra::GraphPattern;
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 use std::collections::BTreeMap;
@@ -289,6 +289,9 @@ fn value(pattern: &TermPattern, variables: &[Variable], row: &[GroundTerm]) -> R
         TermPattern::BlankNode(_) => {
             Err(ServiceError::Wrong("a blank node cannot be the value of a search parameter".to_owned()))
         }
+        TermPattern::Triple(_) => {
+            Err(ServiceError::Wrong("a triple term cannot be the value of a search parameter".to_owned()))
+        }
     }
 }
 
@@ -398,11 +401,32 @@ fn term(term: &LabelledTerm, dataset: &str) -> Term {
             BlankNode::new_unchecked(format!("b{name}")).into()
         }
         TermKind::Literal => match (&term.language, &term.datatype) {
-            (Some(language), _) => Literal::new_language_tagged_literal_unchecked(&term.value, language).into(),
+            (Some(language), _) => {
+                let direction = match term.direction.as_deref() {
+                    Some("ltr") => Some(BaseDirection::Ltr),
+                    Some("rtl") => Some(BaseDirection::Rtl),
+                    _ => None,
+                };
+                match direction {
+                    None => Literal::new_language_tagged_literal_unchecked(&term.value, language),
+                    Some(direction) => {
+                        Literal::new_directional_language_tagged_literal_unchecked(&term.value, language, direction)
+                    }
+                }
+                .into()
+            }
             (None, Some(datatype)) => {
                 Literal::new_typed_literal(&term.value, NamedNode::new_unchecked(datatype.as_str())).into()
             }
             (None, None) => string(&term.value),
         },
+        TermKind::Triple => {
+            let parts = term.triple.as_deref().map(|triple| {
+                [&triple.subject, &triple.predicate, &triple.object].map(|part| self::term(part, dataset))
+            });
+            let triple =
+                parts.and_then(|[subject, predicate, object]| Triple::from_terms(subject, predicate, object).ok());
+            triple.map_or_else(|| string(&term.value), Term::from)
+        }
     }
 }

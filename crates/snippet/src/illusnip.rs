@@ -385,7 +385,7 @@ impl<'g> Weights<'g> {
         let mut is_entity = vec![false; graph.term_count()];
         for triple in graph.triples() {
             is_entity[triple.subject.index()] = true;
-            if Some(triple.predicate) != kind && !graph.is_literal(triple.object) {
+            if Some(triple.predicate) != kind && graph.is_resource(triple.object) {
                 is_entity[triple.object.index()] = true;
             }
         }
@@ -456,7 +456,7 @@ impl<'g> Weights<'g> {
 
     /// Returns the object if the triple is a link between two entities.
     fn linked(&self, triple: Triple) -> Option<TermId> {
-        let link = !self.is_type(triple) && !self.graph.is_literal(triple.object) && triple.object != triple.subject;
+        let link = !self.is_type(triple) && self.graph.is_resource(triple.object) && triple.object != triple.subject;
         link.then_some(triple.object)
     }
 }
@@ -496,7 +496,7 @@ fn familiarity(graph: &TripleGraph, kind: Option<TermId>, is_entity: &[bool]) ->
     let links = graph
         .triples()
         .iter()
-        .filter(|triple| Some(triple.predicate) != kind && !graph.is_literal(triple.object))
+        .filter(|triple| Some(triple.predicate) != kind && graph.is_resource(triple.object))
         .map(|triple| (numbers[triple.subject.index()], numbers[triple.object.index()]));
     let scores = PageRank::default().scores(&LinkGraph::new(count as usize, links));
     let largest = scores.iter().copied().fold(0.0, f64::max);

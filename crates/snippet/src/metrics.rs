@@ -140,11 +140,11 @@ impl<'g> Reference<'g> {
 
     /// Returns the entity that a triple links to.
     fn target(&self, triple: Triple) -> Option<TermId> {
-        (Some(triple.predicate) != self.kind && !self.graph.is_literal(triple.object)).then_some(triple.object)
+        (Some(triple.predicate) != self.kind && self.graph.is_resource(triple.object)).then_some(triple.object)
     }
 
     fn class(&self, triple: Triple) -> Option<TermId> {
-        (Some(triple.predicate) == self.kind && !self.graph.is_literal(triple.object)).then_some(triple.object)
+        (Some(triple.predicate) == self.kind && self.graph.is_resource(triple.object)).then_some(triple.object)
     }
 
     fn skm_rep(&self, snippet: &[Triple]) -> f64 {

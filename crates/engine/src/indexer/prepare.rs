@@ -10,7 +10,7 @@ use crate::{CARD_LANGUAGES, Card, Coverage, EngineError};
 use lodeseek_index::document::{CompactDocument, FieldedDocument};
 use lodeseek_index::{Analysis, Feature, IndexDocument};
 use lodeseek_profile::{PatternSummary, Profile, Schema};
-use lodeseek_rdf::{Labels, LiteralKind, TermId, TermRef, TripleGraph};
+use lodeseek_rdf::{Labels, TermId, TripleGraph};
 use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, Starts};
 use lodeseek_store::Entry;
 use oxrdf::Triple;
@@ -144,7 +144,8 @@ impl Indexer<'_> {
 fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut terms = Vec::with_capacity(3 * snippet.triples.len());
     for triple in &snippet.triples {
-        terms.extend([triple.subject, triple.predicate, triple.object]);
+        terms.extend([triple.subject, triple.predicate]);
+        graph.each_part(triple.object, &mut |part| terms.push(part));
     }
     let mut all = BTreeMap::new();
     for language in CARD_LANGUAGES {
@@ -165,13 +166,9 @@ fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTre
 
 /// Returns the text of a literal tagged with a language or a regional variant of it.
 fn text_in_language<'g>(graph: &'g TripleGraph, literal: TermId, language: &str) -> Option<&'g str> {
-    match graph.term(literal) {
-        TermRef::Literal { lexical, kind: LiteralKind::Language(tag) } => {
-            let primary = tag.split('-').next()?;
-            primary.eq_ignore_ascii_case(language).then_some(lexical)
-        }
-        _ => None,
-    }
+    let literal = graph.term(literal);
+    let primary = literal.language()?.split('-').next()?;
+    primary.eq_ignore_ascii_case(language).then_some(literal.text())
 }
 
 /// Runs a function and adds its running time to a total.

@@ -6,7 +6,7 @@
 
 use lodeseek_catalog::Metadata;
 use lodeseek_rdf::vocab::rdf;
-use lodeseek_rdf::{Labels, TermId, TripleGraph};
+use lodeseek_rdf::{Labels, TermId, TermRef, TripleGraph};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -106,7 +106,8 @@ impl FieldedDocument {
     /// Creates the document of a dataset.
     ///
     /// The extraction is that of ACORDAR's authors. Each triple gives one property. An object is a class if it is the
-    /// type of any entity in the graph. Labels are `rdfs:label`, else the local name.
+    /// type of any entity in the graph. Labels are `rdfs:label`, else the local name. The terms of a triple term (RDF 1.2)
+    /// count as those of a triple.
     #[must_use]
     pub fn new(metadata: &Metadata, graph: &TripleGraph) -> Self {
         let mut document = Self::default();
@@ -147,15 +148,22 @@ impl FieldedDocument {
             text.occurrences.extend(*place);
         };
         for triple in graph.triples() {
-            add(0, entity, triple.subject);
-            add(1, property, triple.predicate);
-            let object = triple.object;
-            if graph.is_literal(object) {
-                add(2, literal, object);
-            } else if is_class[object.index()] {
-                add(3, class, object);
-            } else {
-                add(0, entity, object);
+            let mut triple = *triple;
+            loop {
+                add(0, entity, triple.subject);
+                add(1, property, triple.predicate);
+                let object = triple.object;
+                if graph.is_literal(object) {
+                    add(2, literal, object);
+                } else if let TermRef::Triple(nested) = graph.term(object) {
+                    triple = nested;
+                    continue;
+                } else if is_class[object.index()] {
+                    add(3, class, object);
+                } else {
+                    add(0, entity, object);
+                }
+                break;
             }
         }
     }

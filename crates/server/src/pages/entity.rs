@@ -15,6 +15,7 @@ pub(super) struct ValueView {
     pub(super) title: String,
     pub(super) literal: bool,
     pub(super) language: String,
+    pub(super) direction: String,
     /// Address of a resource in the dataset, or on the web if `outside` is true.
     pub(super) href: Option<String>,
     pub(super) outside: bool,
@@ -134,7 +135,7 @@ const SHORT: usize = 160;
 
 fn value(dataset: &str, entity: &Entity, term: &LabelledTerm, most: usize) -> ValueView {
     let name = entities::name(term);
-    let is_here = term.kind != TermKind::Literal && (entity.described.contains(&name) || name == entity.name);
+    let is_here = term.is_resource() && (entity.described.contains(&name) || name == entity.name);
     let outside = term.kind == TermKind::Iri && !is_here && is_web(&name);
     let text = if term.kind == TermKind::Blank && term.label.is_empty() { &name } else { &term.label };
     ValueView {
@@ -142,6 +143,7 @@ fn value(dataset: &str, entity: &Entity, term: &LabelledTerm, most: usize) -> Va
         title: if term.kind == TermKind::Literal { term.datatype.clone().unwrap_or_default() } else { name.clone() },
         literal: term.kind == TermKind::Literal,
         language: term.language.clone().unwrap_or_default(),
+        direction: term.direction.clone().unwrap_or_default(),
         href: if is_here { Some(address(dataset, &name, [0, 0])) } else { outside.then(|| name.clone()) },
         outside,
     }

@@ -54,9 +54,10 @@ struct TextView {
 struct TermView {
     pieces: Vec<Piece>,
     literal: bool,
-    /// The IRI, for a tooltip.
+    /// The IRI, datatype or triple term, for a tooltip.
     title: String,
     language: String,
+    direction: String,
 }
 
 struct TripleView {
@@ -160,8 +161,12 @@ fn triple_view(triple: &LabelledTriple, pieces: impl Fn(&str) -> Vec<Piece>) -> 
     let term = |term: &LabelledTerm| TermView {
         pieces: pieces(&shorten(&readable(&term.label), 160)),
         literal: term.kind == TermKind::Literal,
-        title: if term.kind == TermKind::Iri { term.value.clone() } else { term.datatype.clone().unwrap_or_default() },
+        title: match term.kind {
+            TermKind::Iri | TermKind::Triple => term.value.clone(),
+            TermKind::Blank | TermKind::Literal => term.datatype.clone().unwrap_or_default(),
+        },
         language: term.language.clone().unwrap_or_default(),
+        direction: term.direction.clone().unwrap_or_default(),
     };
     TripleView { subject: term(&triple.subject), predicate: term(&triple.predicate), object: term(&triple.object) }
 }
