@@ -13,7 +13,7 @@ const COMPACT: &str = "compact";
 const FEATURES: &str = "features";
 /// Format version, increased when the written data changes. It is part of every dataset's version, so that old
 /// documents are indexed again.
-pub(super) const FORMAT: u32 = 5;
+pub(super) const FORMAT: u32 = 6;
 pub(super) const YEAR: &str = "year";
 pub(super) const USES: &str = "uses";
 pub(super) const VARIANTS: &str = "variants";

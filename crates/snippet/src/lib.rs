@@ -14,7 +14,7 @@ mod provenance;
 pub mod sample;
 
 pub use drawing::{draw, draw_document, escape_xml, truncate_label};
-pub use illusnip::{IlluSnip, Starts};
+pub use illusnip::{IlluSnip, Starts, rank_triples};
 pub use method::{Method, MethodError, MethodOptions};
 pub use pcsg::{IsolatedEntities, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions};
 pub use provenance::Provenance;

@@ -11,7 +11,7 @@ use lodeseek_index::document::{CompactDocument, FieldedDocument};
 use lodeseek_index::{Analysis, Feature, IndexDocument};
 use lodeseek_profile::{PatternSummary, Profile, Schema};
 use lodeseek_rdf::{Labels, TermId, TripleGraph};
-use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, Starts};
+use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples};
 use lodeseek_store::Entry;
 use oxrdf::Triple;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ struct IndexedSnippets {
     /// The name of the snippet's method.
     method: &'static str,
     snippet: Snippet,
-    ranking: Snippet,
+    ranking: Vec<lodeseek_rdf::Triple>,
 }
 
 impl Indexer<'_> {
@@ -77,16 +77,17 @@ impl Indexer<'_> {
         let (method, compact_method) = (self.options.snippet_method, self.compact_method());
         let (budget, work) = (self.options.snippet_budget, self.options.work(graph.len()));
         let extractor = method.extractor(&MethodOptions { work, ..MethodOptions::default() })?;
+        if (method, compact_method) == (Method::IlluSnip, DEFAULT_COMPACT_METHOD) {
+            // Both use the same weights, which are computed once.
+            let illusnip = IlluSnip::default().with_work(work.unwrap_or(u64::MAX));
+            let (snippet, ranking) = illusnip.extract_and_rank(budget, COMPACT_BUDGET, graph, profile);
+            return Ok(IndexedSnippets { method: extractor.name(), snippet, ranking });
+        }
         let compact_work = compact_method.default_work().map(|default| default.min(PATTERN_WORK));
         let ranker = compact_method.extractor(&MethodOptions { work: compact_work, ..MethodOptions::default() })?;
-        let (snippet, ranking) = if (method, compact_method) == (Method::IlluSnip, DEFAULT_COMPACT_METHOD) {
-            // Both use the same weights, which are computed once.
-            let heaviest_first = IlluSnip::default().with_starts(Starts::Heaviest);
-            let illusnip = IlluSnip::default().with_work(work.unwrap_or(u64::MAX));
-            illusnip.extract_with(budget, (&heaviest_first, COMPACT_BUDGET), graph, profile)
-        } else {
-            (extractor.extract(graph, profile, budget), ranker.extract(graph, profile, COMPACT_BUDGET))
-        };
+        let snippet = extractor.extract(graph, profile, budget);
+        let first = ranker.extract(graph, profile, COMPACT_BUDGET).triples;
+        let ranking = rank_triples(graph, profile, &first, COMPACT_BUDGET);
         Ok(IndexedSnippets { method: extractor.name(), snippet, ranking })
     }
 

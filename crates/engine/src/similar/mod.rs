@@ -34,7 +34,7 @@ use lodeseek_index::Feature;
 use lodeseek_index::document::CompactDocument;
 use lodeseek_profile::Profile;
 use lodeseek_rdf::{TripleGraph, prefixed};
-use lodeseek_snippet::{IlluSnip, SnippetExtractor, Starts};
+use lodeseek_snippet::rank_triples;
 use serde::{Deserialize, Serialize};
 
 /// The weights of the similarities of vocabulary, links, meaning and words.
@@ -188,10 +188,9 @@ impl ExampleGraph {
     #[must_use]
     pub fn with_texts(self, graph: &TripleGraph) -> Self {
         let Ok(id) = DatasetId::new("example") else { return self };
-        let ranking = IlluSnip::default().with_starts(Starts::Heaviest);
-        let snippet = ranking.extract(graph, &Profile::new(graph), super::indexer::COMPACT_BUDGET);
+        let ranking = rank_triples(graph, &Profile::new(graph), &[], super::indexer::COMPACT_BUDGET);
         let texts =
-            CompactDocument { metadata: Vec::new(), ..CompactDocument::new(&Metadata::new(id), graph, &snippet) };
+            CompactDocument { metadata: Vec::new(), ..CompactDocument::new(&Metadata::new(id), graph, &ranking) };
         Self { texts: Some(texts), ..self }
     }
 

@@ -526,7 +526,6 @@ impl ExperimentContext<'_> {
             name: row.name.clone(),
             fused,
             cells,
-            published: Vec::new(),
             note,
             by_topic,
             against: Vec::new(),
