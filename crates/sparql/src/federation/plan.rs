@@ -368,7 +368,12 @@ impl Plan {
         let bound = certain(&pattern);
         let mut keys: Variables = &bound & &around.certain();
         if let NamedNodePattern::NamedNode(name) = name {
-            keys.extend(self.services.needs(name, &pattern).into_iter().filter(|needed| around.binds(needed)));
+            let needed = self.services.needs(name, &pattern);
+            // One request for all rows is cheaper than finding out which of them join.
+            if needed.is_empty() && self.services.is_bounded(name, &pattern) {
+                keys.clear();
+            }
+            keys.extend(needed.into_iter().filter(|needed| around.binds(needed)));
         }
         let asked = around.conditions(&bound).fold(pattern.clone(), |inner, filter| GraphPattern::Filter {
             expr: filter.clone(),
