@@ -124,8 +124,7 @@ impl Snapshot {
         if !self.has_literals() {
             return Err(IndexError::WithoutLiterals);
         }
-        let mut query = search.query.clone();
-        query.distinct.truncate(MAX_WORDS);
+        let query = searched_words(search.query);
         let statistics = FieldStatistics {
             documents: self.literal_count()?,
             tokens: self.collection[Field::Literal.index()].tokens,
@@ -209,6 +208,20 @@ impl Snapshot {
         candidates.sort_unstable_by_key(|candidate| candidate.address);
         Ok((candidates, is_complete))
     }
+}
+
+/// Returns the words that are searched for in literals.
+///
+/// A word may have stems of one or two letters in some language, such as *l* for *lime*. In literals, these are units and
+/// codes. Stems of fewer than three letters are therefore ignored, unless the word itself is that short.
+fn searched_words(query: &AnalyzedQuery) -> AnalyzedQuery {
+    let mut query = query.clone();
+    query.distinct.truncate(MAX_WORDS);
+    for term in &mut query.distinct {
+        let shortest = term.text.chars().count().min(3);
+        term.alternatives.retain(|token| token.chars().count() >= shortest);
+    }
+    query
 }
 
 /// Retains the best datasets that have at most so many literals together. Returns true if these are all.
@@ -357,5 +370,158 @@ impl Collector {
     fn finish(mut self) -> Vec<EntityMatch> {
         self.halve();
         self.best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::FieldedDocument;
+    use crate::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
+    use lodeseek_catalog::Metadata;
+    use lodeseek_ranking::DatasetId;
+    use lodeseek_rdf::vocab::rdfs;
+    use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
+    use oxrdf::{Literal, NamedNode, Triple};
+    use proptest::prelude::*;
+
+    /// Triples with literals: (subject, true for a label, text).
+    type Texts = Vec<(u8, bool, String)>;
+
+    fn graph(texts: &Texts) -> TripleGraph {
+        let mut builder = TripleGraphBuilder::new();
+        for (subject, is_label, text) in texts {
+            let subject = NamedNode::new_unchecked(format!("ex:{subject}"));
+            let property = NamedNode::new_unchecked(if *is_label { rdfs::LABEL } else { "ex:note" });
+            builder.insert(Triple::new(subject.clone(), property.clone(), Literal::from(text.as_str())).as_ref());
+            builder.insert(Triple::new(subject, NamedNode::new_unchecked("ex:next"), property).as_ref());
+        }
+        builder.finish()
+    }
+
+    fn document(id: usize, graph: &TripleGraph, kind: AnalysisKind) -> IndexDocument {
+        let id = DatasetId::new(id.to_string()).expect("an id");
+        let fields = FieldedDocument::new(&Metadata::new(id.clone()), graph);
+        IndexDocument::new(id, String::new(), &fields, &Analysis::new(kind), Vec::new(), Vec::new())
+    }
+
+    fn snapshot(graphs: &[TripleGraph], kind: AnalysisKind) -> Snapshot {
+        let mut writer = IndexWriter::in_memory().expect("a writer").with_analysis(kind);
+        for (id, graph) in graphs.iter().enumerate() {
+            writer.put(document(id, graph, kind)).expect("put");
+            if id % 2 == 1 {
+                writer.commit().expect("committed"); // several segments
+            }
+        }
+        // A replaced document must not count.
+        writer.put(document(0, &graphs[0], kind)).expect("put");
+        writer.commit().expect("committed");
+        writer.snapshot().expect("a snapshot")
+    }
+
+    fn find(snapshot: &Snapshot, words: &str, depth: usize, max_literals: u64) -> EntityMatches {
+        let query = AnalyzedQuery::new(words, snapshot.analysis());
+        let search = EntitySearch { query: &query, filtered: None, depth, max_literals, is_cancelled: &|| false };
+        snapshot.matching_entities(&search).expect("found")
+    }
+
+    /// Returns (dataset, subject, score) of the entities with a word, by the definition of the score.
+    fn by_definition(graphs: &[TripleGraph], words: &str, kind: AnalysisKind) -> Vec<(String, String, f64)> {
+        let analysis = Analysis::new(kind);
+        let query = searched_words(&AnalyzedQuery::new(words, &analysis));
+        let mut literals = Vec::new();
+        for (dataset, graph) in graphs.iter().enumerate() {
+            for triple in graph.triples().iter().filter(|triple| graph.is_literal(triple.object)) {
+                let tokens: Vec<String> = analysis.tokens(graph.term(triple.object).text()).collect();
+                let is_label = graph.term(triple.predicate).text() == rdfs::LABEL;
+                literals.push((dataset.to_string(), graph.term(triple.subject).text().to_owned(), is_label, tokens));
+            }
+        }
+        let count = literals.len() as f64;
+        let average = literals.iter().map(|literal| literal.3.len()).sum::<usize>() as f64 / count;
+        let mut scores: std::collections::BTreeMap<(String, String), Vec<f64>> = std::collections::BTreeMap::new();
+        for (place, word) in query.distinct.iter().enumerate() {
+            let frequency = |tokens: &[String]| tokens.iter().filter(|token| word.matches(token)).count() as f64;
+            let all = literals.iter().map(|literal| frequency(&literal.3)).sum::<f64>().min(count);
+            let idf = (1.0 + (count - all + 0.5) / (all + 0.5)).ln();
+            for (dataset, subject, is_label, tokens) in &literals {
+                let frequency = frequency(tokens);
+                if frequency > 0.0 {
+                    let norm = 1.2 * (0.25 + 0.75 * tokens.len() as f64 / average);
+                    let score = idf * frequency / (frequency + norm) * if *is_label { LABEL_FACTOR } else { 1.0 };
+                    let empty = || vec![0.0_f64; query.distinct.len()];
+                    let best = scores.entry((dataset.clone(), subject.clone())).or_insert_with(empty);
+                    best[place] = best[place].max(score);
+                }
+            }
+        }
+        let mut found: Vec<_> =
+            scores.into_iter().map(|((dataset, subject), best)| (dataset, subject, best.iter().sum())).collect();
+        found.sort_by(|a: &(String, String, f64), b| b.2.total_cmp(&a.2));
+        found
+    }
+
+    fn texts() -> impl Strategy<Value = Texts> {
+        let text = proptest::collection::vec("(river|rivers|bay|of|the|Maryland|hasName|a_b)", 0..5);
+        proptest::collection::vec((0..4_u8, any::<bool>(), text.prop_map(|words| words.join(" "))), 0..12)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn entities_are_those_of_the_definition(
+            all in proptest::collection::vec(texts(), 1..5),
+            words in "(river|bay|maryland|name){1}( (rivers|bay|of|b)){0,2}",
+        ) {
+            let graphs: Vec<TripleGraph> = all.iter().map(graph).collect();
+            for kind in [AnalysisKind::Acordar, AnalysisKind::Multilingual] {
+                let snapshot = snapshot(&graphs, kind);
+                let found = find(&snapshot, &words, 1000, u64::MAX);
+                let expected = by_definition(&graphs, &words, kind);
+                prop_assert_eq!((found.total as usize, found.is_complete), (expected.len(), true));
+                let mut ids = Vec::new();
+                for entity in &found.best {
+                    let dataset = snapshot.id(entity.address).expect("an id").to_string();
+                    let graph = &graphs[dataset.parse::<usize>().expect("a number")];
+                    let mut literals = graph.triples().iter().filter(|triple| graph.is_literal(triple.object));
+                    let triple = literals.nth(entity.literal as usize).expect("a literal");
+                    ids.push((dataset, graph.term(triple.subject).text().to_owned()));
+                }
+                for (entity, one) in found.best.iter().zip(&expected) {
+                    prop_assert!((entity.score - one.2).abs() < 1e-9, "{} {}", entity.score, one.2);
+                }
+                let mut wanted: Vec<_> = expected.into_iter().map(|one| (one.0, one.1)).collect();
+                wanted.sort();
+                ids.sort();
+                prop_assert_eq!(ids, wanted);
+                prop_assert_eq!(&find(&snapshot, &words, 2, u64::MAX).best[..], &found.best[..found.best.len().min(2)]);
+            }
+        }
+    }
+
+    fn label(subject: u8, text: &str) -> (u8, bool, String) {
+        (subject, true, text.to_owned())
+    }
+
+    #[test]
+    fn the_limit_of_literals_leaves_datasets_out() {
+        let graphs = [vec![label(0, "river"), label(1, "creek")], vec![label(0, "river bay")]].map(|texts| graph(&texts));
+        let snapshot = snapshot(&graphs, AnalysisKind::Acordar);
+        let found = find(&snapshot, "river bay", 10, 2);
+        assert_eq!((found.datasets, found.total, found.is_complete), (1, 1, false));
+        assert_eq!(snapshot.id(found.best[0].address).expect("an id").as_str(), "1", "the dataset with more words");
+        let all = find(&snapshot, "river bay", 10, 3);
+        assert_eq!((all.datasets, all.total, all.is_complete), (2, 2, true));
+        assert!(find(&snapshot, "of the", 10, 3).best.is_empty());
+    }
+
+    #[test]
+    fn a_cancelled_search_is_incomplete() {
+        let snapshot = snapshot(&[graph(&vec![label(0, "river")])], AnalysisKind::Acordar);
+        let query = AnalyzedQuery::new("river", snapshot.analysis());
+        let search =
+            EntitySearch { query: &query, filtered: None, depth: 5, max_literals: 9, is_cancelled: &|| true };
+        let found = snapshot.matching_entities(&search).expect("found");
+        assert_eq!((found.total, found.is_complete), (0, false));
     }
 }

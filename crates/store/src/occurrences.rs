@@ -100,9 +100,10 @@ impl Store {
         let mut quads = self.oxigraph.quads_for_pattern(None, None, Some(resource.as_ref().into()), None);
         for quad in quads.by_ref().take(MAX_COUNTED) {
             let quad = quad?;
-            if let Some(id) = self.current_dataset(&quad.graph_name, known)? {
-                let uses = found.datasets.entry(id).or_default();
-                uses.object += u64::from(!is_type(&quad));
+            if !is_type(&quad)
+                && let Some(id) = self.current_dataset(&quad.graph_name, known)?
+            {
+                found.datasets.entry(id).or_default().object += 1;
             }
         }
         if quads.next().is_none() {
@@ -189,5 +190,57 @@ fn number(term: &Term) -> Option<u64> {
     match term {
         Term::Literal(literal) => Literal::value(literal).parse().ok(),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LoadOptions, Loader};
+    use lodeseek_catalog::{Catalog, Iris};
+    use oxrdf::Triple;
+    use std::fs;
+
+    #[test]
+    fn roles_are_counted_by_dataset() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let catalog = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+            <http://e.org/a> a dcat:Dataset ; dct:identifier \"a\" ; dcat:distribution [ dcat:downloadURL <a.ttl> ] .
+            <http://e.org/b> a dcat:Dataset ; dct:identifier \"b\" ; dct:creator <http://x.org/one> ;
+                dcat:distribution [ dcat:downloadURL <b.ttl> ] .";
+        fs::write(folder.path().join("catalog.ttl"), catalog).expect("written");
+        let prefix = "@prefix x: <http://x.org/> .";
+        fs::write(folder.path().join("a.ttl"), format!("{prefix} x:one a x:Class ; x:p x:two ; x:q 1 .")).expect("written");
+        let frequent: String = (0..MAX_COUNTED + 5).map(|number| format!("x:n{number} x:p x:two . ")).collect();
+        fs::write(folder.path().join("b.ttl"), format!("{prefix} x:three a x:Class ; x:p x:one . {frequent}"))
+            .expect("written");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
+        let catalog = Catalog::read(&folder.path().join("catalog.ttl")).expect("a catalogue");
+        Loader::new(&store).with_options(LoadOptions::default()).load(catalog, &|_| ()).expect("loaded");
+        let (a, b) = (DatasetId::new("a").expect("an id"), DatasetId::new("b").expect("an id"));
+        let part = store.iris().part(&a, "class-1");
+        let triple = |property: &str, object: Term| {
+            Triple::new(part.clone(), NamedNode::new_unchecked(property), object)
+        };
+        let class = NamedNode::new_unchecked("http://x.org/Class");
+        let dataset = Triple::new(store.iris().dataset(&a), NamedNode::new_unchecked(void::CLASS_PARTITION), part.clone());
+        let profile =
+            vec![dataset, triple(void::CLASS, class.into()), triple(void::ENTITIES, Literal::from(1).into())];
+        store.replace_derived(&store.iris().profiles(), vec![(a.clone(), profile)]).expect("written");
+
+        let find = |name: &str| {
+            store.occurrences(&NamedNode::new_unchecked(format!("http://x.org/{name}"))).expect("found")
+        };
+        let one = find("one");
+        assert_eq!(one.datasets.get(&a), Some(&Uses { subject: 3, ..Uses::default() }));
+        assert_eq!(one.datasets.get(&b), Some(&Uses { object: 1, ..Uses::default() }), "the catalogue is no content");
+        assert!(one.is_exact && one.is_complete);
+        let class = find("Class");
+        assert_eq!(class.datasets.get(&a), Some(&Uses { class: 1, ..Uses::default() }));
+        let frequent = find("two");
+        assert!(!frequent.is_exact && frequent.is_complete);
+        assert!(frequent.datasets[&a].object == 1 && frequent.datasets[&b].object > 1000, "{frequent:?}");
+        assert!(find("nothing").datasets.is_empty());
     }
 }

@@ -345,7 +345,7 @@ impl Plan {
         let mut resolved = here;
         let mut more = known.clone();
         while !asking.is_empty() {
-            let next = next(&asking, &known, &more);
+            let next = next(&asking, &known, &more, self.services.as_ref());
             let part = asking.remove(next);
             let restricting = if restricts(&known, &part) { &known } else { &more };
             let part = self.resolve(part, restricting);
@@ -463,12 +463,23 @@ fn restricts(around: &Surroundings, part: &GraphPattern) -> bool {
     !around.certain().is_disjoint(&in_scope(part))
 }
 
-/// Returns the index of the part to call next: one restricted by local patterns, else by answers of other services,
-/// else the one with the most constants; ties go to the first written.
-fn next(parts: &[GraphPattern], here: &Surroundings, more: &Surroundings) -> usize {
+/// Returns true if everything that a service needs is bound.
+fn is_ready(part: &GraphPattern, around: &Surroundings, services: &dyn Services) -> bool {
+    match part {
+        GraphPattern::Service { name: NamedNodePattern::NamedNode(name), inner, .. } => {
+            services.needs(name, inner).iter().all(|needed| around.binds(needed))
+        }
+        _ => true,
+    }
+}
+
+/// Returns the index of the part to call next: one that has what it needs; among these one restricted by local patterns, else
+/// by answers of other services, else the one with the most constants; ties go to the first written.
+fn next(parts: &[GraphPattern], here: &Surroundings, more: &Surroundings, services: &dyn Services) -> usize {
     let order = |&place: &usize| {
         let part = &parts[place];
-        (restricts(here, part), restricts(more, part), constants(part), std::cmp::Reverse(place))
+        let is_ready = is_ready(part, more, services);
+        (is_ready, restricts(here, part), restricts(more, part), constants(part), std::cmp::Reverse(place))
     };
     (0..parts.len()).max_by_key(order).unwrap_or(0)
 }
