@@ -131,7 +131,10 @@ fn wrong_searches_are_rejected_with_a_reason() {
         ("?m search:literalText ' ' ; search:entity ?e", "empty"),
         ("?m search:literalText 'a' ; search:limit 1001 ; search:entity ?e", "from 1 to 1000"),
         ("?m search:literalText 'a' ; search:offset 10001 ; search:entity ?e", "at most 10000"),
-        ("?m search:literalText 'a' ; search:inDataset <http://e.org/x> ; search:entity ?e", "no dataset of this store"),
+        (
+            "?m search:literalText 'a' ; search:inDataset <http://e.org/x> ; search:entity ?e",
+            "no dataset of this store",
+        ),
         ("?m search:literalText <http://e.org/x> ; search:entity ?e", "expected a literal"),
         ("?m search:literalText 'a' ; search:theme 'b' ; search:entity ?e", "cannot be combined"),
         ("?m search:text 'a' ; search:literalText 'b' ; search:entity ?e", "cannot be combined"),

@@ -84,8 +84,13 @@ pub(super) fn search_entities(
     };
     let found = snapshot.matching_entities(&search)?;
     let words = QueryWords::new(&request.text, snapshot.analysis());
-    let mut response =
-        EntityResponse { hits: Vec::new(), total: found.total, datasets: found.datasets, is_complete: found.is_complete, words };
+    let mut response = EntityResponse {
+        hits: Vec::new(),
+        total: found.total,
+        datasets: found.datasets,
+        is_complete: found.is_complete,
+        words,
+    };
     // The graph of a dataset is read once for all its hits.
     let mut by_dataset: BTreeMap<DocumentAddress, Vec<(usize, EntityMatch)>> = BTreeMap::new();
     for (place, entity) in found.best.into_iter().enumerate().skip(request.skip) {

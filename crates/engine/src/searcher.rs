@@ -9,8 +9,8 @@ use super::search;
 use super::similar::{Comparison, VectorLengthCache};
 use super::snippets::is_match;
 use super::{
-    DatasetSnippet, EngineError, EntityRequest, EntityResponse, ExampleGraph, FieldMatch, Filter, Reranker, SearchRequest, SearchResponse,
-    SimilarDatasets, SnippetRequest, TuningPool, extract_snippet,
+    DatasetSnippet, EngineError, EntityRequest, EntityResponse, ExampleGraph, FieldMatch, Filter, Reranker,
+    SearchRequest, SearchResponse, SimilarDatasets, SnippetRequest, TuningPool, extract_snippet,
 };
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::{LengthMode, ModelKind, SparseModel};

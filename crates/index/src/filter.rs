@@ -389,13 +389,8 @@ mod tests {
         let error = snapshot.filtered_docs(&within("0,0,90,90")).err().expect("an error").to_string();
         assert!(error.contains("lodeseek index --rebuild"), "{error}");
         let query = crate::AnalyzedQuery::new("trees", snapshot.analysis());
-        let search = crate::EntitySearch {
-            query: &query,
-            filtered: None,
-            depth: 1,
-            max_literals: 1,
-            is_cancelled: &|| false,
-        };
+        let search =
+            crate::EntitySearch { query: &query, filtered: None, depth: 1, max_literals: 1, is_cancelled: &|| false };
         let error = snapshot.matching_entities(&search).expect_err("an error").to_string();
         assert!(error.contains("lodeseek index --rebuild"), "{error}");
         let task = Filter::default().with(Facet::Task, "parsing");

@@ -28,8 +28,8 @@ pub use conditions::Condition;
 pub use facts::{Facet, Facts, Filter, NumericFacts, ParseFacetError};
 pub use features::{Feature, FeatureKind};
 pub use filter::{FacetCounter, FacetCounts, FacetValues, FilteredDocs, Selection, ValueCount, YearCounts};
-pub use pair_frequencies::{PairFrequencies, WINDOW_WIDTH};
 pub use literals::{EntityMatch, EntityMatches, EntitySearch};
+pub use pair_frequencies::{PairFrequencies, WINDOW_WIDTH};
 pub use query_syntax::{PartForm, QueryPart, parse_query};
 pub use spelling::SpellingCandidate;
 pub use statistics::{

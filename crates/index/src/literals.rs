@@ -144,7 +144,8 @@ impl Snapshot {
             let segment = group[0].address.segment as usize;
             let reader = &self.searcher.segment_readers()[segment];
             let Some(column) = literal_column(reader)? else { continue };
-            let cursors = self.term_cursors(reader, &query, Field::Literal, IndexRecordOption::WithFreqsAndPositions)?;
+            let cursors =
+                self.term_cursors(reader, &query, Field::Literal, IndexRecordOption::WithFreqsAndPositions)?;
             let mut scan = Scan::new(&column, &words, cursors);
             for candidate in group {
                 if (search.is_cancelled)() {
@@ -197,8 +198,8 @@ impl Snapshot {
             }
             for (document, weight) in weights {
                 let address = DocumentAddress { segment, document };
-                let is_alive = document < reader.max_doc()
-                    && reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
+                let is_alive =
+                    document < reader.max_doc() && reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
                 if is_alive && search.filtered.is_none_or(|filtered| filtered.contains(address)) {
                     candidates.push(Candidate { address, literals: literals_of(&column, document), weight });
                 }
@@ -380,9 +381,9 @@ mod tests {
     use crate::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
     use lodeseek_catalog::Metadata;
     use lodeseek_ranking::DatasetId;
+    use lodeseek_rdf::dump::DumpReader;
     use lodeseek_rdf::vocab::rdfs;
     use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
-    use oxrdf::{Literal, NamedNode, Triple};
     use proptest::prelude::*;
 
     /// Triples with literals: (subject, true for a label, text).
@@ -390,12 +391,13 @@ mod tests {
 
     fn graph(texts: &Texts) -> TripleGraph {
         let mut builder = TripleGraphBuilder::new();
+        let mut dump = String::new();
         for (subject, is_label, text) in texts {
-            let subject = NamedNode::new_unchecked(format!("ex:{subject}"));
-            let property = NamedNode::new_unchecked(if *is_label { rdfs::LABEL } else { "ex:note" });
-            builder.insert(Triple::new(subject.clone(), property.clone(), Literal::from(text.as_str())).as_ref());
-            builder.insert(Triple::new(subject, NamedNode::new_unchecked("ex:next"), property).as_ref());
+            let property = if *is_label { rdfs::LABEL } else { "http://e.org/note" };
+            dump += &format!("<http://e.org/{subject}> <{property}> \"{text}\" .\n");
+            dump += &format!("<http://e.org/{subject}> <http://e.org/next> <{property}> .\n");
         }
+        DumpReader::default().read(dump.as_bytes(), "t.nt", "http://e.org/", &mut builder);
         builder.finish()
     }
 
@@ -505,7 +507,8 @@ mod tests {
 
     #[test]
     fn the_limit_of_literals_leaves_datasets_out() {
-        let graphs = [vec![label(0, "river"), label(1, "creek")], vec![label(0, "river bay")]].map(|texts| graph(&texts));
+        let graphs =
+            [vec![label(0, "river"), label(1, "creek")], vec![label(0, "river bay")]].map(|texts| graph(&texts));
         let snapshot = snapshot(&graphs, AnalysisKind::Acordar);
         let found = find(&snapshot, "river bay", 10, 2);
         assert_eq!((found.datasets, found.total, found.is_complete), (1, 1, false));
@@ -519,8 +522,7 @@ mod tests {
     fn a_cancelled_search_is_incomplete() {
         let snapshot = snapshot(&[graph(&vec![label(0, "river")])], AnalysisKind::Acordar);
         let query = AnalyzedQuery::new("river", snapshot.analysis());
-        let search =
-            EntitySearch { query: &query, filtered: None, depth: 5, max_literals: 9, is_cancelled: &|| true };
+        let search = EntitySearch { query: &query, filtered: None, depth: 5, max_literals: 9, is_cancelled: &|| true };
         let found = snapshot.matching_entities(&search).expect("found");
         assert_eq!((found.total, found.is_complete), (0, false));
     }

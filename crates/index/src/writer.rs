@@ -1,10 +1,10 @@
 //! Index writer.
 
 use super::columns::{OPEN_FIRST, OPEN_LAST};
+use super::literals;
 use super::schema::{CoverageFields, FORMAT, Fields};
 use super::verified_directory::VerifiedDirectory;
 use super::{Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Snapshot, commit_metadata};
-use super::literals;
 use crate::document::{Field, FieldText, FieldedDocument};
 use lodeseek_catalog::{BoundingBox, Day, Period};
 use lodeseek_ranking::DatasetId;

@@ -49,14 +49,14 @@ pub struct Occurrences {
 }
 
 /// Current graphs of datasets, by their names in the store. `None` for other graphs.
-type KnownGraphs = HashMap<NamedNode, Option<DatasetId>>;
+type GraphDatasets = HashMap<NamedNode, Option<DatasetId>>;
 
 impl Store {
     /// Returns the datasets in which a resource occurs. Classes and properties of datasets without a profile are not
     /// found: `lodeseek index` writes it.
     pub fn occurrences(&self, resource: &NamedNode) -> Result<Occurrences, StoreError> {
         let mut found = Occurrences { is_exact: true, is_complete: true, ..Occurrences::default() };
-        let mut known = KnownGraphs::new();
+        let mut known = GraphDatasets::new();
         self.count_subjects(resource, &mut known, &mut found)?;
         self.count_objects(resource, &mut known, &mut found)?;
         for (id, count) in self.partitions(void::CLASS, resource, void::ENTITIES)? {
@@ -71,7 +71,7 @@ impl Store {
     fn count_subjects(
         &self,
         resource: &NamedNode,
-        known: &mut KnownGraphs,
+        known: &mut GraphDatasets,
         found: &mut Occurrences,
     ) -> Result<(), StoreError> {
         let mut quads = self.oxigraph.quads_for_pattern(Some(resource.as_ref().into()), None, None, None);
@@ -94,7 +94,7 @@ impl Store {
     fn count_objects(
         &self,
         resource: &NamedNode,
-        known: &mut KnownGraphs,
+        known: &mut GraphDatasets,
         found: &mut Occurrences,
     ) -> Result<(), StoreError> {
         let mut quads = self.oxigraph.quads_for_pattern(None, None, Some(resource.as_ref().into()), None);
@@ -142,7 +142,7 @@ impl Store {
     }
 
     /// Returns the dataset whose current content a graph of the store is.
-    fn current_dataset(&self, graph: &GraphName, known: &mut KnownGraphs) -> Result<Option<DatasetId>, StoreError> {
+    fn current_dataset(&self, graph: &GraphName, known: &mut GraphDatasets) -> Result<Option<DatasetId>, StoreError> {
         let GraphName::NamedNode(graph) = graph else { return Ok(None) };
         if let Some(dataset) = known.get(graph) {
             return Ok(dataset.clone());
@@ -210,7 +210,8 @@ mod tests {
                 dcat:distribution [ dcat:downloadURL <b.ttl> ] .";
         fs::write(folder.path().join("catalog.ttl"), catalog).expect("written");
         let prefix = "@prefix x: <http://x.org/> .";
-        fs::write(folder.path().join("a.ttl"), format!("{prefix} x:one a x:Class ; x:p x:two ; x:q 1 .")).expect("written");
+        fs::write(folder.path().join("a.ttl"), format!("{prefix} x:one a x:Class ; x:p x:two ; x:q 1 ."))
+            .expect("written");
         let frequent: String = (0..MAX_COUNTED + 5).map(|number| format!("x:n{number} x:p x:two . ")).collect();
         fs::write(folder.path().join("b.ttl"), format!("{prefix} x:three a x:Class ; x:p x:one . {frequent}"))
             .expect("written");
@@ -220,18 +221,16 @@ mod tests {
         Loader::new(&store).with_options(LoadOptions::default()).load(catalog, &|_| ()).expect("loaded");
         let (a, b) = (DatasetId::new("a").expect("an id"), DatasetId::new("b").expect("an id"));
         let part = store.iris().part(&a, "class-1");
-        let triple = |property: &str, object: Term| {
-            Triple::new(part.clone(), NamedNode::new_unchecked(property), object)
-        };
+        let triple =
+            |property: &str, object: Term| Triple::new(part.clone(), NamedNode::new_unchecked(property), object);
         let class = NamedNode::new_unchecked("http://x.org/Class");
-        let dataset = Triple::new(store.iris().dataset(&a), NamedNode::new_unchecked(void::CLASS_PARTITION), part.clone());
-        let profile =
-            vec![dataset, triple(void::CLASS, class.into()), triple(void::ENTITIES, Literal::from(1).into())];
+        let dataset =
+            Triple::new(store.iris().dataset(&a), NamedNode::new_unchecked(void::CLASS_PARTITION), part.clone());
+        let profile = vec![dataset, triple(void::CLASS, class.into()), triple(void::ENTITIES, Literal::from(1).into())];
         store.replace_derived(&store.iris().profiles(), vec![(a.clone(), profile)]).expect("written");
 
-        let find = |name: &str| {
-            store.occurrences(&NamedNode::new_unchecked(format!("http://x.org/{name}"))).expect("found")
-        };
+        let find =
+            |name: &str| store.occurrences(&NamedNode::new_unchecked(format!("http://x.org/{name}"))).expect("found");
         let one = find("one");
         assert_eq!(one.datasets.get(&a), Some(&Uses { subject: 3, ..Uses::default() }));
         assert_eq!(one.datasets.get(&b), Some(&Uses { object: 1, ..Uses::default() }), "the catalogue is no content");

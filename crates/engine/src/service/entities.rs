@@ -128,7 +128,6 @@ impl SearchService {
 
 /// Returns the roles that a resource has in a dataset, with their numbers of uses.
 fn roles(uses: Uses) -> impl Iterator<Item = (&'static str, u64)> {
-    let all =
-        [("subject", uses.subject), ("object", uses.object), ("class", uses.class), ("property", uses.property)];
+    let all = [("subject", uses.subject), ("object", uses.object), ("class", uses.class), ("property", uses.property)];
     all.into_iter().filter(|(_, count)| *count > 0)
 }
