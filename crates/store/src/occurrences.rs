@@ -59,10 +59,10 @@ impl Store {
         let mut known = GraphDatasets::new();
         self.count_subjects(resource, &mut known, &mut found)?;
         self.count_objects(resource, &mut known, &mut found)?;
-        for (id, count) in self.partitions(void::CLASS, resource, void::ENTITIES)? {
+        for (id, count) in self.partitions([void::CLASS_PARTITION, void::CLASS, void::ENTITIES], resource)? {
             found.datasets.entry(id).or_default().class = count;
         }
-        for (id, count) in self.partitions(void::PROPERTY, resource, void::TRIPLES)? {
+        for (id, count) in self.partitions([void::PROPERTY_PARTITION, void::PROPERTY, void::TRIPLES], resource)? {
             found.datasets.entry(id).or_default().property = count;
         }
         Ok(found)
@@ -157,22 +157,32 @@ impl Store {
         Ok(dataset)
     }
 
-    /// Returns the partitions of profiles that are about a class or property, with their counts.
+    /// Returns the counts of a class or property in the partitions of profiles. The properties are those of a dataset, to a
+    /// partition, and of the partition. Parts of patterns have the same properties and are no partitions.
     fn partitions(
         &self,
-        property: &str,
+        properties: [&'static str; 3],
         resource: &NamedNode,
-        count: &str,
     ) -> Result<Vec<(DatasetId, u64)>, StoreError> {
         let profiles = self.iris.profiles();
-        let (profiles, property) = (profiles.as_ref().into(), NamedNodeRef::new_unchecked(property));
+        let profiles = profiles.as_ref().into();
+        let [has_partition, property, count] = properties.map(NamedNodeRef::new_unchecked);
         let object = Some(resource.as_ref().into());
         let mut partitions = Vec::new();
         for quad in self.oxigraph.quads_for_pattern(None, Some(property), object, Some(profiles)) {
             let NamedOrBlankNode::NamedNode(partition) = quad?.subject else { continue };
             let dataset = partition.as_str().split('#').next().unwrap_or_default();
             let Some(id) = self.iris.dataset_id(dataset) else { continue };
-            let count = NamedNodeRef::new_unchecked(count);
+            let (node, object) = (self.iris.dataset(&id), partition.as_ref().into());
+            let mut links = self.oxigraph.quads_for_pattern(
+                Some(node.as_ref().into()),
+                Some(has_partition),
+                Some(object),
+                Some(profiles),
+            );
+            if links.next().transpose()?.is_none() {
+                continue;
+            }
             let mut counts =
                 self.oxigraph.quads_for_pattern(Some(partition.as_ref().into()), Some(count), None, Some(profiles));
             let count = counts.next().transpose()?.and_then(|quad| number(&quad.object));

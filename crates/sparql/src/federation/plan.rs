@@ -21,6 +21,9 @@ use std::thread;
 /// Stack of a thread that finds bindings: they come from patterns as deep as the query's.
 const STACK: usize = 64 << 20;
 
+/// Maximum number of rows of a bounded service; see [`Services::is_bounded`].
+const MAX_BOUNDED_ROWS: usize = 1000;
+
 /// Prefix of provenance variables.
 const PROVENANCE: &str = "provenance_";
 
@@ -367,11 +370,13 @@ impl Plan {
         let variables: Vec<Variable> = in_scope(&pattern).into_iter().collect();
         let bound = certain(&pattern);
         let mut keys: Variables = &bound & &around.certain();
+        let mut is_small = false;
         if let NamedNodePattern::NamedNode(name) = name {
             let needed = self.services.needs(name, &pattern);
             // One request for all rows is cheaper than finding out which of them join.
             if needed.is_empty() && self.services.is_bounded(name, &pattern) {
                 keys.clear();
+                is_small = true;
             }
             keys.extend(needed.into_iter().filter(|needed| around.binds(needed)));
         }
@@ -414,6 +419,10 @@ impl Plan {
         self.evaluation.feeds.push((own.clone(), Arc::clone(&feed)));
         self.jobs.push((feed, job));
         let mut inner = match name {
+            // Oxigraph estimates the number of rows by this pattern. With few rows, it begins with them and looks up the rest.
+            NamedNodePattern::NamedNode(_) if is_small => {
+                GraphPattern::Slice { inner: Box::new(pattern), start: 0, length: Some(MAX_BOUNDED_ROWS) }
+            }
             NamedNodePattern::NamedNode(_) => pattern,
             NamedNodePattern::Variable(name) => join(one(name, &own), pattern),
         };
