@@ -24,6 +24,7 @@ mod crash;
 mod coverage;
 mod duplicates;
 mod endpoints;
+mod entities;
 #[cfg(feature = "rocksdb")]
 mod evaluate;
 #[cfg(feature = "rocksdb")]

@@ -10,6 +10,7 @@ mod dataset_triples;
 mod dense;
 mod duplicates;
 mod encoding;
+mod entities;
 mod evidence;
 mod facts;
 mod features;
@@ -55,14 +56,14 @@ pub use encoding::{
     EncodingOptions, EncodingProgress, EncodingReport, create_vectors, encode, encode_all, has_vectors, list_vectors,
     passages,
 };
+pub use entities::{EntityHit, EntityRequest, EntityResponse};
 pub use evidence::Evidence;
 pub use facts::{facet_label, facet_value};
 pub use federation::Federation;
 pub use indexed_catalog::IndexedCatalog;
 pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
 pub use integrity::{
-    IndexWithoutCoverage, IntegrityReport, RepairReport, has_unusable_index, index_without_coverage, repair, verify,
-    verify_open,
+    IncompleteIndex, IntegrityReport, RepairReport, has_unusable_index, incomplete_index, repair, verify, verify_open,
 };
 pub use lodeseek_catalog::{BoundingBox, Period};
 pub use order::{ParseOrderError, ResultOrder};

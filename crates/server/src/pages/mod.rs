@@ -5,6 +5,7 @@ mod context;
 mod dataset;
 mod diagram;
 mod place_map;
+mod entities;
 mod entity;
 mod facets;
 mod quality;
@@ -17,6 +18,7 @@ mod template_texts;
 
 pub(crate) use context::PageContext;
 pub(crate) use dataset::dataset;
+pub(crate) use entities::entities;
 pub(crate) use entity::entity;
 pub(crate) use quality::{quality, quality_of};
 pub(crate) use similar::{ExampleReport, like, similar};
