@@ -40,7 +40,7 @@ struct Table {
     weights: Option<Vec<f32>>,
 }
 
-/// What is left out of a text.
+/// Limits of the text that is encoded.
 struct Limits {
     tokens: usize,
     characters: usize,

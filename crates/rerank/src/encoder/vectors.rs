@@ -118,7 +118,7 @@ pub(super) struct Dense {
     residual: Residual,
 }
 
-/// What is added to a projection.
+/// Summand of a projection.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Residual {
     Nothing,
