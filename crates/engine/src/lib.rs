@@ -70,7 +70,8 @@ pub use order::{ParseOrderError, ResultOrder};
 pub use quality::{assess_catalog, assess_dataset, distribution_addresses};
 pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};
 pub use rerank::{
-    ComponentRankings, EncoderSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,
+    ComponentRankings, CrossEncoding, EncoderSummary, PairSummary, RerankError, RerankOptions, RerankSummary, Reranker,
+    WeightedFusion,
 };
 pub use search::{
     Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind, MAX_EXAMPLES, QuerySyntax,

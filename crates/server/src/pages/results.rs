@@ -775,7 +775,10 @@ fn compared(response: &SearchResponse) -> usize {
 /// Returns a score with the name of its model or models.
 fn score_text(page: &PageContext, score: f64, response: &SearchResponse) -> String {
     let mut models: Vec<&str> = vec![response.model];
-    if let Some(rerank) = &response.rerank {
+    let cross_encoder = response.rerank.as_ref().and_then(|rerank| rerank.cross_encoder.as_ref());
+    if let Some(cross_encoder) = cross_encoder.filter(|summary| !summary.deadline_passed) {
+        models = vec![&cross_encoder.model];
+    } else if let Some(rerank) = &response.rerank {
         models.extend(rerank.encoders.iter().map(|encoder| encoder.model.as_str()));
     }
     models.dedup();
