@@ -12,7 +12,7 @@ use lodeseek_rdf::{RdfSyntax, TripleGraph, TripleGraphBuilder, canonical_fingerp
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::Store as Oxigraph;
-use oxrdf::{GraphName, Term, Triple};
+use oxrdf::{Term, Triple};
 use sparesults::{QueryResultsFormat, QueryResultsParser, SliceQueryResultsParserOutput};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,7 +24,27 @@ const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const RDFT: &str = "http://www.w3.org/ns/rdftest#";
 
 /// Tests that fail here, with the reason.
-const FAILING: &[(&str, &str)] = &[];
+const FAILING: &[(&str, &str)] = &[
+    ("rdf12/rdf-n-quads/c14n/literal_ascii_boundaries", NUL),
+    ("rdf12/rdf-n-quads/c14n/literal_needing_uchar_escaping-01", NUL),
+    ("rdf12/rdf-n-triples/c14n/literal_ascii_boundaries", NUL),
+    ("rdf12/rdf-n-triples/c14n/literal_needing_uchar_escaping-01", NUL),
+    ("rdf12/rdf-xml/eval/rdf12-xml-an-13", "an XML literal has all namespaces in scope, as in Oxigraph"),
+    ("rdf12/rdf-xml/eval/rdf12-xml-an-14", "an XML literal has all namespaces in scope, as in Oxigraph"),
+    ("sparql12/eval-triple-terms/graphs-1", ONE_GRAPH),
+    ("sparql12/eval-triple-terms/graphs-2", ONE_GRAPH),
+    ("sparql12/eval-triple-terms/expr-1", ONE_GRAPH),
+    ("sparql12/eval-triple-terms/op-2", "numbers in triple terms are compared by value, as in Oxigraph"),
+    ("sparql12/grouping/group01", "numbers are stored by value: `001` is `1`, as in Oxigraph"),
+    ("sparql12/grouping/select-variable-reuse", "the parser rejects the query, as in Oxigraph"),
+    ("sparql12/syntax/nested-aggregate-functions", "the parser accepts nested aggregates, as in Oxigraph"),
+    ("sparql12/syntax-triple-terms-negative/tripleterm-subject-03", SUBJECT),
+    ("sparql12/syntax-triple-terms-negative/tripleterm-subject-06", SUBJECT),
+];
+
+const NUL: &str = "a document with zero bytes is refused as a binary file";
+const ONE_GRAPH: &str = "the named graphs of a dump are one graph here";
+const SUBJECT: &str = "the parser accepts a triple term as subject, as in Oxigraph";
 
 /// Tests of updates, which the endpoint refuses.
 const UPDATES: [&str; 3] = ["UpdateEvaluationTest", "PositiveUpdateSyntaxTest", "NegativeUpdateSyntaxTest"];
@@ -186,8 +206,9 @@ fn the_syntaxes_of_rdf_1_2() {
                 let is_quads = part.starts_with("rdf-n-quads");
                 let written = |triples: &[Triple]| {
                     // A dump is one graph here, so the names of graphs are not compared.
-                    let expected: Vec<String> =
+                    let mut expected: Vec<String> =
                         if is_quads { lines(&expected()) } else { text.lines().map(without_labels).collect() };
+                    expected.sort();
                     let found = lines(triples);
                     if found == expected { Ok(()) } else { Err(format!("{found:?}, not {expected:?}")) }
                 };
@@ -220,7 +241,8 @@ impl Case {
             row.into_iter().map(|(name, term)| (name.to_owned(), without_labels(&term.to_string()))).collect()
         };
         let mut rows: Vec<BTreeMap<String, String>> = rows.map(row).collect();
-        if !self.query.to_uppercase().contains("ORDER BY") {
+        let is_ordered = self.query.to_uppercase().rfind("ORDER BY") > self.query.rfind('}');
+        if !is_ordered {
             rows.sort();
         }
         Outcome::Rows(rows)
@@ -282,8 +304,11 @@ impl Case {
 
     fn oxigraph(&self) -> Result<Outcome, String> {
         let store = Oxigraph::new().expect("a store");
-        for triple in self.data.iter().flat_map(|data| read_oxigraph(data, "http://w3c.example/").unwrap_or_default()) {
-            store.insert(&triple.in_graph(GraphName::DefaultGraph)).expect("inserted");
+        if let Some(data) = &self.data {
+            let extension = data.extension().and_then(|extension| extension.to_str()).expect("an extension");
+            let parser = RdfParser::from_format(RdfFormat::from_extension(extension).expect("a syntax"));
+            let parser = parser.with_base_iri("http://w3c.example/").expect("a base");
+            store.load_from_slice(parser, &fs::read(data).expect("readable")).expect("loaded");
         }
         let query = SparqlEvaluator::new().parse_query(&self.query).map_err(|error| error.to_string())?;
         match query.on_store(&store).execute().map_err(|error| error.to_string())? {
@@ -358,4 +383,78 @@ async fn the_queries_of_sparql_1_2() {
     }
     assert_eq!(updates, 23, "updates");
     tally.check("sparql12", 240);
+}
+
+const ANNOTATED: &str = "PREFIX : <http://e.org/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+    PREFIX dct: <http://purl.org/dc/terms/>
+    :mill a :Mill ; rdfs:label \"Old mill\" ; :builtIn 1620 ~ :claim {| dct:source \"parish ledger\" |} .
+    :claim rdfs:label \"Year of the mill\" .
+    :claim :says <<( :mill :owner \"Zwetschgenberger\" )>> .
+    :mill :evidence :claim ; rdfs:comment \"\u{5d8}\u{5d7}\u{5e0}\u{5d4}\"@he--rtl .";
+
+/// A site with one dataset of triple terms.
+fn annotated() -> Site {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("mill.ttl"), ANNOTATED).expect("written");
+    let catalog = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        <http://e.org/d> a dcat:Dataset ; dct:identifier \"d\" ; dct:title \"Mills\" ;
+            dcat:distribution [ dcat:downloadURL <mill.ttl> ] .";
+    let path = folder.path().join("catalog.ttl");
+    fs::write(&path, catalog).expect("written");
+    Site::from_catalog(&path, limits())
+}
+
+#[tokio::test]
+async fn triple_terms_are_searched_and_shown() {
+    let site = annotated();
+    let found = site.get("/api/search?q=Zwetschgenberger").await.json();
+    let hit = &found["hits"][0];
+    assert_eq!((&hit["id"], &hit["triples"]), (&"d".into(), &9.into()), "{found:#}");
+    let snippet = hit["snippet"].as_array().expect("a snippet");
+    let shown = snippet.iter().find(|triple| triple["object"]["type"] == "triple" && triple["matched"][0].is_string());
+    let object = &shown.unwrap_or_else(|| panic!("no matching triple term in {snippet:#?}"))["object"];
+    assert_eq!(object["value"], "<<( <http://e.org/mill> <http://e.org/owner> \"Zwetschgenberger\" )>>");
+    assert_eq!(object["label"], "<<( Old mill owner Zwetschgenberger )>>");
+    assert_eq!(object["triple"]["object"]["type"], "literal");
+    let hebrew = snippet.iter().find(|triple| triple["object"]["language"] == "he").expect("a literal");
+    assert_eq!(hebrew["object"]["direction"], "rtl");
+
+    let page = site.get("/?q=Zwetschgenberger").await.body;
+    assert!(page.contains("( Old mill owner <mark>Zwetschgenberger</mark> )"), "{page}");
+    let drawn = site.get("/dataset/d/snippet?format=svg").await;
+    assert!(drawn.body.contains("&lt;&lt;( Old mill"), "{}", drawn.body);
+    let page = site.get("/dataset/d/entity?iri=http%3A%2F%2Fe.org%2Fclaim").await;
+    assert!(page.body.contains("Old mill owner Zwetschgenberger"), "{}", page.body);
+}
+
+#[tokio::test]
+async fn results_contain_triple_terms_in_all_formats() {
+    let site = annotated();
+    let query = "SELECT ?t ?o (LANGDIR(?c) AS ?d) { ?r ?p ?t . FILTER(isTRIPLE(?t)) BIND(OBJECT(?t) AS ?o) \
+        FILTER(?o = \"Zwetschgenberger\") ?m <http://www.w3.org/2000/01/rdf-schema#comment> ?c }";
+    let graph = "http://localhost:7878/dataset/d";
+    for (format, wanted) in [
+        ("json", "\"type\":\"triple\""),
+        ("xml", "<triple><subject><uri>http://e.org/mill</uri></subject>"),
+        ("csv", "http://e.org/mill http://e.org/owner Zwetschgenberger"),
+        ("tsv", "<<( <http://e.org/mill> <http://e.org/owner> \"Zwetschgenberger\" )>>\t\"Zwetschgenberger\"\t\"rtl\""),
+    ] {
+        let parameters = [("query", query), ("format", format), ("default-graph-uri", graph)];
+        let reply = site.get(&format!("/sparql?{}", encoded(&parameters))).await;
+        assert!(reply.status == 200 && reply.body.contains(wanted), "{format}: {} {}", reply.status, reply.body);
+    }
+    let construct = "CONSTRUCT WHERE { <http://e.org/claim> ?p ?o }";
+    for (format, wanted) in [
+        ("nt", "<<( <http://e.org/mill> <http://e.org/builtIn> \"1620\""),
+        ("ttl", "<<( <http://e.org/mill>"),
+        ("rdf", "rdf:parseType=\"Triple\""),
+        ("jsonld", "http://www.w3.org/1999/02/22-rdf-syntax-ns#ttSubject"),
+    ] {
+        let parameters = [("query", construct), ("format", format), ("default-graph-uri", graph)];
+        let reply = site.get(&format!("/sparql?{}", encoded(&parameters))).await;
+        assert!(reply.status == 200 && reply.body.contains(wanted), "{format}: {} {}", reply.status, reply.body);
+    }
+    let nested = format!("SELECT * {{ ?s ?p {}?o{} }}", "<< ?a ?b ".repeat(20), " >>".repeat(20));
+    let reply = site.get(&format!("/sparql?{}", encoded(&[("query", nested.as_str())]))).await;
+    assert!(reply.status.is_client_error() && reply.body.contains("reified triples deeper than 16"), "{}", reply.body);
 }

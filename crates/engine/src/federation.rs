@@ -108,8 +108,8 @@ impl Federation {
             cancellation: Cancellation::from_fn(move || cancelled.is_cancelled()),
             ..CallOptions::default()
         };
-        let service_error = |error: RemoteError| service_error(&error, call.bindings.rows.len());
         let query = call.text();
+        let service_error = |error: RemoteError| service_error(&error, call.bindings.rows.len(), has_rdf_12(&query));
         for row in client.select(call.service.as_ref(), &query, &options).map_err(service_error)? {
             let row = row.map_err(service_error)?;
             let values = call.variables.iter().map(|variable| row.get(variable).cloned()).collect();
@@ -192,9 +192,18 @@ impl Services for Federation {
     }
 }
 
+/// Returns true if a query may have triple terms or base directions. A string with such marks counts too.
+fn has_rdf_12(query: &str) -> bool {
+    ["<<(", "--ltr", "--rtl"].iter().any(|mark| query.contains(mark))
+}
+
 /// Classifies the failure of a remote endpoint. Endpoints report in many ways that a query is too long.
-fn service_error(error: &RemoteError, bindings: usize) -> ServiceError {
-    let reason = error.to_string();
+fn service_error(error: &RemoteError, bindings: usize, has_rdf_12: bool) -> ServiceError {
+    let mut reason = error.to_string();
+    if has_rdf_12 && matches!(error.kind(), FailureKind::Rejected | FailureKind::Status) {
+        reason
+            .push_str("; the query has triple terms or base directions (RDF 1.2), which the endpoint may not support");
+    }
     match error.kind() {
         FailureKind::Refused => ServiceError::Refused(reason),
         FailureKind::RequestTooLarge => ServiceError::TooLarge(reason),

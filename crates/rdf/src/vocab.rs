@@ -263,6 +263,7 @@ vocabulary! {
         SUPPORTED_LANGUAGE = "supportedLanguage",
         SPARQL_10_QUERY = "SPARQL10Query",
         SPARQL_11_QUERY = "SPARQL11Query",
+        SPARQL_12_QUERY = "SPARQL12Query",
         RESULT_FORMAT = "resultFormat",
         FEATURE = "feature",
         FEATURE_CLASS = "Feature",

@@ -151,7 +151,8 @@ fn lines_recover_line_by_line() {
 fn triple_terms_reifiers_and_directions() {
     let cases = [
         ("a.ttl", "<< e:a e:p e:b >> e:q 1 .", 2),
-        ("a.ttl", "e:a e:p e:b ~ e:r {| e:q 1 |} {| e:q \"x\"@ar--rtl |} .", 5),
+        ("a.ttl", "e:a e:p e:b ~ e:r {| e:q 1 |} , e:c {| e:q \"x. >\"@ar--rtl |} .", 6),
+        ("a.ttl", "e:a e:p <<( e:a e:q \"> . \" )>> , <<( e:b e:q '.' )>> . e:c e:p <<<http://e/a> e:q e:b>> .", 4),
         ("a.ttl", "e:a e:p <<( e:a e:q <<( e:b e:p [] )>> )>> .", 1),
         ("a.trig", "e:g { e:a e:p e:b {| e:q 1 |} . e:c e:p e:d } e:z e:p << e:a e:p e:b ~ e:r >> .", 6),
     ];

@@ -254,7 +254,9 @@ fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> {
     let or_end = |found: Option<usize>| found.map(|place| at + 1 + place).or_else(|| ended.then_some(text.len()));
     match text[at] {
         b'<' => match rest.first() {
-            Some(b'=' | b' ' | b'-' | b'<') => Some(at + 1),
+            Some(b'=' | b' ' | b'-') => Some(at + 1),
+            // Begins a reified triple, or a triple term.
+            Some(b'<') => Some(at + 2),
             // A line break ends an unclosed IRI, so that only one statement is lost.
             Some(_) => or_end(memchr::memchr2(b'>', b'\n', rest).map(|place| place + 1)),
             None => ended.then_some(text.len()),
@@ -931,7 +933,7 @@ fn top_level_up_to(text: &[u8], count: usize) -> Vec<Range<usize>> {
         match byte {
             b'[' | b'(' | b'{' => nested += 1,
             b']' | b')' | b'}' => nested = nested.saturating_sub(1),
-            b'<' if text[place..].starts_with(b"<<") => (nested, next) = (nested + 1, place + 2),
+            b'<' if text[place..].starts_with(b"<<") => nested += 1,
             b'>' if text[place..].starts_with(b">>") => (nested, next) = (nested.saturating_sub(1), place + 2),
             _ => {}
         }

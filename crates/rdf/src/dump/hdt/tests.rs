@@ -151,6 +151,7 @@ fn names(triple: &Triple) -> [String; 3] {
         NamedOrBlankNode::BlankNode(node) => node.to_string(),
     };
     let object = match &triple.object {
+        Term::Triple(_) => panic!("HDT has no triple terms"),
         Term::NamedNode(object) => object.as_str().to_owned(),
         Term::BlankNode(object) => object.to_string(),
         Term::Literal(literal) => {
