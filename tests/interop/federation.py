@@ -205,7 +205,7 @@ def check_sparqlwrapper_entities(world):
 def check_guide(world):
     """The search query of the guide to federation returns the hits of the JSON API."""
     text = (ROOT / "docs/src/how-to/federate-sparql.md").read_text()
-    (query,) = (block for block in re.findall("```sparql\n(.*?)```", text, re.DOTALL) if "/search>" in block)
+    (query,) = (block for block in re.findall("```sparql\n(.*?)```", text, re.DOTALL) if "/search>" in block and "search:text" in block)
     (words,) = re.findall('search:text "(.*?)"', query)
     found = from_json(peers.ask(world.server.address + "/sparql", query.replace("http://localhost:7878/search", world.search)))
     hits = [(hit, issued) for hit in world.hits(words) for issued in world.described(hit, "dct:issued")]
