@@ -40,7 +40,7 @@ def entities(words):
 def requests(words, resource):
     sparql = {
         "sparql": f"SELECT * {{ {entities(words)} }}",
-        "joined": f"SELECT * {{ {entities(words)} OPTIONAL {{ GRAPH ?dataset {{ ?entity a ?class }} }} }}",
+        "joined": f"SELECT * {{ {entities(words)} GRAPH ?dataset {{ ?entity a ?class }} }}",
         "datasets": f"SELECT * {{ SERVICE search:service {{ ?dataset search:text {literal(words)} ; search:limit 2 ; search:rank ?place }} "
                     f"SERVICE search:service {{ ?match search:literalText {literal(words)} ; search:inDataset ?dataset ; "
                     "search:limit 5 ; search:entity ?entity } }",
