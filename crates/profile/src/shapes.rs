@@ -535,7 +535,7 @@ mod tests {
                 "Person age 0..1 Literal  ",
                 "Person home 0..1 IRI  ",
                 "Person knows 0..2 BlankNodeOrIRI  Person",
-                "Person name 1..2 Literal string|langString ",
+                "Person name 1..2 Literal langString|string ",
             ]
         );
     }
