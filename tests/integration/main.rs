@@ -41,6 +41,7 @@ mod operator;
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]
 mod overload;
 mod pages;
+mod profiles;
 mod protocol;
 mod public_url;
 mod quality;

@@ -44,12 +44,12 @@ pub use backup::{
 pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};
 pub use collection::{
-    CollectionDataset, CollectionStatus, IndexState, IndexStatus, VectorStatus, collection_status, list_datasets,
-    remove_datasets, similar_ids,
+    CollectionDataset, CollectionStatus, CoverageCounts, IndexState, IndexStatus, VectorStatus, collection_status,
+    list_datasets, remove_datasets, similar_ids,
 };
 pub use content::Content;
 pub use coverage::{Coverage, CoverageSource, PeriodCoverage, PlaceCoverage};
-pub use dataset_triples::dataset_triples;
+pub use dataset_triples::{dataset_shapes, dataset_triples, dataset_void};
 pub use dense::{DenseMatch, PartKind, PartShare};
 pub use duplicates::{DatasetReference, DuplicateMode, MAX_DUPLICATES_SHOWN, RelatedDatasets, RelatedEdition};
 pub use encoding::{

@@ -3,6 +3,7 @@
 mod linkage;
 pub mod pattern;
 mod schema;
+mod shapes;
 mod void;
 
 pub use linkage::Linkage;
@@ -11,6 +12,7 @@ pub use pattern::{
     PatternSummary, Patterns,
 };
 pub use schema::{Schema, SchemaEdge, SchemaNode};
+pub use shapes::{NodeKinds, NodeShape, PropertyShape, Shapes};
 
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{TermId, TripleGraph, namespace};

@@ -287,6 +287,15 @@ download-and-cite = Download and cite
 download-file = File
 download-files = Files
 download-content = Content stored here
+series = Series
+series-note = A series of datasets: its members have the data.
+series-members = Datasets of the series
+fact-series = Series
+fact-first = First
+fact-last = Last
+fact-previous = Previous in the series
+fact-next = Next in the series
+download-structure = Shapes and statistics
 download-description = Description
 cite = Cite
 metadata-quality = Metadata quality
@@ -487,3 +496,49 @@ occurs-as-property = { $count ->
     [one] property of { $number } triple
    *[other] property of { $number } triples
 }
+
+## Values of facets
+
+theme-agri = Agriculture, fisheries, forestry and food
+theme-econ = Economy and finance
+theme-educ = Education, culture and sport
+theme-ener = Energy
+theme-envi = Environment
+theme-gove = Government and public sector
+theme-heal = Health
+theme-intr = International issues
+theme-just = Justice, legal system and public safety
+theme-regi = Regions and cities
+theme-soci = Population and society
+theme-tech = Science and technology
+theme-tran = Transport
+language-arabic = Arabic
+language-bulgarian = Bulgarian
+language-catalan = Catalan
+language-chinese = Chinese
+language-croatian = Croatian
+language-czech = Czech
+language-danish = Danish
+language-dutch = Dutch
+language-english = English
+language-estonian = Estonian
+language-finnish = Finnish
+language-french = French
+language-german = German
+language-greek = Greek
+language-hungarian = Hungarian
+language-irish = Irish
+language-italian = Italian
+language-japanese = Japanese
+language-latvian = Latvian
+language-lithuanian = Lithuanian
+language-maltese = Maltese
+language-norwegian = Norwegian
+language-polish = Polish
+language-portuguese = Portuguese
+language-romanian = Romanian
+language-russian = Russian
+language-slovak = Slovak
+language-slovenian = Slovenian
+language-spanish = Spanish
+language-swedish = Swedish

@@ -287,6 +287,15 @@ download-and-cite = Descargar y citar
 download-file = Archivo
 download-files = Archivos
 download-content = Contenido guardado aquí
+series = Serie
+series-note = Una serie de conjuntos de datos: los datos están en sus miembros.
+series-members = Conjuntos de datos de la serie
+fact-series = Serie
+fact-first = Primero
+fact-last = Último
+fact-previous = Anterior de la serie
+fact-next = Siguiente de la serie
+download-structure = Estructura y estadísticas
 download-description = Descripción
 cite = Citar
 metadata-quality = Calidad de los metadatos
@@ -487,3 +496,49 @@ occurs-as-property = { $count ->
     [one] propiedad de { $number } tripleta
    *[other] propiedad de { $number } tripletas
 }
+
+## Values of facets
+
+theme-agri = Agricultura, pesca, silvicultura y alimentación
+theme-econ = Economía y finanzas
+theme-educ = Educación, cultura y deportes
+theme-ener = Energía
+theme-envi = Medio ambiente
+theme-gove = Gobierno y sector público
+theme-heal = Salud
+theme-intr = Asuntos internacionales
+theme-just = Justicia, sistema judicial y seguridad pública
+theme-regi = Regiones y ciudades
+theme-soci = Población y sociedad
+theme-tech = Ciencia y tecnología
+theme-tran = Transporte
+language-arabic = Árabe
+language-bulgarian = Búlgaro
+language-catalan = Catalán
+language-chinese = Chino
+language-croatian = Croata
+language-czech = Checo
+language-danish = Danés
+language-dutch = Neerlandés
+language-english = Inglés
+language-estonian = Estonio
+language-finnish = Finés
+language-french = Francés
+language-german = Alemán
+language-greek = Griego
+language-hungarian = Húngaro
+language-irish = Irlandés
+language-italian = Italiano
+language-japanese = Japonés
+language-latvian = Letón
+language-lithuanian = Lituano
+language-maltese = Maltés
+language-norwegian = Noruego
+language-polish = Polaco
+language-portuguese = Portugués
+language-romanian = Rumano
+language-russian = Ruso
+language-slovak = Eslovaco
+language-slovenian = Esloveno
+language-spanish = Español
+language-swedish = Sueco

@@ -287,6 +287,15 @@ download-and-cite = Télécharger et citer
 download-file = Fichier
 download-files = Fichiers
 download-content = Contenu conservé ici
+series = Série
+series-note = Une série de jeux de données : les données sont dans ses membres.
+series-members = Jeux de données de la série
+fact-series = Série
+fact-first = Premier
+fact-last = Dernier
+fact-previous = Précédent de la série
+fact-next = Suivant de la série
+download-structure = Structure et statistiques
 download-description = Description
 cite = Citer
 metadata-quality = Qualité des métadonnées
@@ -487,3 +496,49 @@ occurs-as-property = { $count ->
     [one] propriété de { $number } triplet
    *[other] propriété de { $number } triplets
 }
+
+## Values of facets
+
+theme-agri = Agriculture, pêche, sylviculture et alimentation
+theme-econ = Économie et finances
+theme-educ = Éducation, culture et sport
+theme-ener = Énergie
+theme-envi = Environnement
+theme-gove = Gouvernement et secteur public
+theme-heal = Santé
+theme-intr = Questions internationales
+theme-just = Justice, système juridique et sécurité publique
+theme-regi = Régions et villes
+theme-soci = Population et société
+theme-tech = Science et technologie
+theme-tran = Transports
+language-arabic = Arabe
+language-bulgarian = Bulgare
+language-catalan = Catalan
+language-chinese = Chinois
+language-croatian = Croate
+language-czech = Tchèque
+language-danish = Danois
+language-dutch = Néerlandais
+language-english = Anglais
+language-estonian = Estonien
+language-finnish = Finnois
+language-french = Français
+language-german = Allemand
+language-greek = Grec
+language-hungarian = Hongrois
+language-irish = Irlandais
+language-italian = Italien
+language-japanese = Japonais
+language-latvian = Letton
+language-lithuanian = Lituanien
+language-maltese = Maltais
+language-norwegian = Norvégien
+language-polish = Polonais
+language-portuguese = Portugais
+language-romanian = Roumain
+language-russian = Russe
+language-slovak = Slovaque
+language-slovenian = Slovène
+language-spanish = Espagnol
+language-swedish = Suédois

@@ -287,6 +287,15 @@ download-and-cite = Scarica e cita
 download-file = File
 download-files = File
 download-content = Contenuto conservato qui
+series = Serie
+series-note = Una serie di dataset: i dati sono nei suoi membri.
+series-members = Dataset della serie
+fact-series = Serie
+fact-first = Primo
+fact-last = Ultimo
+fact-previous = Precedente della serie
+fact-next = Successivo della serie
+download-structure = Struttura e statistiche
 download-description = Descrizione
 cite = Cita
 metadata-quality = Qualità dei metadati
@@ -487,3 +496,49 @@ occurs-as-property = { $count ->
     [one] proprietà di { $number } tripla
    *[other] proprietà di { $number } triple
 }
+
+## Values of facets
+
+theme-agri = Agricoltura, pesca, silvicoltura e prodotti alimentari
+theme-econ = Economia e finanze
+theme-educ = Istruzione, cultura e sport
+theme-ener = Energia
+theme-envi = Ambiente
+theme-gove = Governo e settore pubblico
+theme-heal = Salute
+theme-intr = Tematiche internazionali
+theme-just = Giustizia, sistema giuridico e sicurezza pubblica
+theme-regi = Regioni e città
+theme-soci = Popolazione e società
+theme-tech = Scienza e tecnologia
+theme-tran = Trasporti
+language-arabic = Arabo
+language-bulgarian = Bulgaro
+language-catalan = Catalano
+language-chinese = Cinese
+language-croatian = Croato
+language-czech = Ceco
+language-danish = Danese
+language-dutch = Olandese
+language-english = Inglese
+language-estonian = Estone
+language-finnish = Finlandese
+language-french = Francese
+language-german = Tedesco
+language-greek = Greco
+language-hungarian = Ungherese
+language-irish = Irlandese
+language-italian = Italiano
+language-japanese = Giapponese
+language-latvian = Lettone
+language-lithuanian = Lituano
+language-maltese = Maltese
+language-norwegian = Norvegese
+language-polish = Polacco
+language-portuguese = Portoghese
+language-romanian = Rumeno
+language-russian = Russo
+language-slovak = Slovacco
+language-slovenian = Sloveno
+language-spanish = Spagnolo
+language-swedish = Svedese

@@ -43,6 +43,7 @@ mod record;
 mod remove;
 mod repair;
 mod resource;
+mod series;
 mod named_graphs;
 mod occurrences;
 mod pointers;

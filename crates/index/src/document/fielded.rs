@@ -17,7 +17,7 @@ use std::fmt;
 pub enum Field {
     /// All titles, and alternative names.
     Title,
-    /// All descriptions, and the titles of the works that introduced the dataset.
+    /// All descriptions and notes, and the titles of the works that introduced the dataset.
     Description,
     /// Names of authors and publishers.
     Author,
@@ -130,7 +130,7 @@ impl FieldedDocument {
         document.fields[Field::Title.index()] =
             FieldText::from_values(values(&metadata.titles).chain(values(&metadata.alternatives)));
         document.fields[Field::Description.index()] =
-            FieldText::from_values(values(&metadata.descriptions).chain(works));
+            FieldText::from_values(values(&metadata.descriptions).chain(values(&metadata.notes)).chain(works));
         document.fields[Field::Tags.index()] = FieldText::from_values(values(&metadata.keywords).chain(themes));
         document.fields[Field::Author.index()] =
             FieldText::from_values(metadata.agents().map(|agent| agent.name.as_str()));

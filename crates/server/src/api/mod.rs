@@ -11,6 +11,7 @@ mod quality;
 mod related;
 mod schemas;
 mod search;
+mod shapes;
 mod similar;
 mod snippet;
 mod suggest;
@@ -40,6 +41,8 @@ pub(crate) struct ApiState {
     search::duplicates,
     dataset::dataset,
     snippet::snippet,
+    shapes::shapes,
+    shapes::void,
     examples::of_dataset,
     related::related,
     quality::page_of_one,
@@ -64,6 +67,8 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/api/duplicates", get(search::duplicates))
         .route("/dataset/{id}", get(dataset::dataset))
         .route("/dataset/{id}/snippet", get(snippet::snippet))
+        .route("/dataset/{id}/shapes", get(shapes::shapes))
+        .route("/dataset/{id}/void", get(shapes::void))
         .route("/dataset/{id}/examples", get(examples::of_dataset))
         .route("/dataset/{id}/quality", get(quality::page_of_one))
         .route("/dataset/{id}/related", get(related::related))
