@@ -97,7 +97,7 @@ fn options(readable: &Path) -> PoolOptions {
 }
 
 fn run_for(pool: &Pool, text: &str, input: &[u8], time: Duration) -> Result<String, WorkerError> {
-    let task = Task { task: text.as_bytes(), input, time, is_cancelled: &|| false };
+    let task = Task { task: text.as_bytes(), input, time, is_cancelled: &|| false, answer: None };
     let mut last = Vec::new();
     pool.run(&task, &mut |piece| {
         last = piece;
@@ -148,12 +148,23 @@ fn a_task_is_cancelled(pool: &Pool) {
     for text in ["spin", "wait", "many 100000000"] {
         let since = Instant::now();
         let is_cancelled = || since.elapsed() > Duration::from_millis(100);
-        let task =
-            Task { task: text.as_bytes(), input: b"", time: Duration::from_secs(60), is_cancelled: &is_cancelled };
+        let task = Task {
+            task: text.as_bytes(),
+            input: b"",
+            time: Duration::from_secs(60),
+            is_cancelled: &is_cancelled,
+            answer: None,
+        };
         assert_eq!(pool.run(&task, &mut |_| ControlFlow::Continue(())), Err(WorkerError::Cancelled), "{text}");
         assert!(since.elapsed() < Duration::from_secs(5), "{text}: {:?}", since.elapsed());
     }
-    let task = Task { task: b"many 100000000", input: b"", time: Duration::from_secs(60), is_cancelled: &|| false };
+    let task = Task {
+        task: b"many 100000000",
+        input: b"",
+        time: Duration::from_secs(60),
+        is_cancelled: &|| false,
+        answer: None,
+    };
     assert_eq!(pool.run(&task, &mut |_| ControlFlow::Break(())), Err(WorkerError::Cancelled), "nobody listens");
 }
 
