@@ -44,10 +44,16 @@ fn ask(query: &str) -> Result<Answer, SparqlError> {
     answer
 }
 
-/// Returns the lines of an answer in order, without labels of blank nodes, or the error.
+/// Returns the lines of an answer in order, or the error: without labels of blank nodes, and with the words of each term in order, as
+/// `GROUP_CONCAT` has none.
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]
 fn shown(answer: &Result<Answer, SparqlError>) -> Vec<String> {
-    let text = |term: &Term| if term.is_blank_node() { "_:".to_owned() } else { term.to_string() };
+    let text = |term: &Term| {
+        let shown = if term.is_blank_node() { "_:".to_owned() } else { term.to_string().replace('"', " ") };
+        let mut words: Vec<&str> = shown.split(' ').collect();
+        words.sort_unstable();
+        words.join(" ")
+    };
     let mut lines: Vec<String> = match answer {
         Ok(Answer::Boolean(value)) => vec![value.to_string()],
         Ok(Answer::Solutions { rows, .. }) => {

@@ -124,9 +124,10 @@ def price(program, home):
     small = {"join": JOIN, "lookup": LOOKUP, "count": COUNT, "federated": federated, "search": SEARCH}
     allowed = ["--service", service, "--allow-private-network", "127.0.0.0/8"]
     with Server(program, home, ["--no-workers", *allowed]) as without, Server(program, home, allowed) as workers:
-        servers = {"without": without.connect(), "workers": workers.connect()}
+        servers = {"without": without, "workers": workers}
         for turn in range(11):  # the first one warms up
-            for name, connection in servers.items():
+            for name, server in servers.items():
+                connection = server.connect()  # the server closes idle ones
                 for kind, query in small.items():
                     found = [request(connection, sparql(query)) for _ in range(30)]
                     assert all(status == 200 for status, _ in found), found

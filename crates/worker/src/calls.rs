@@ -43,7 +43,7 @@ struct Shared {
     max_waiting: usize,
 }
 
-/// What arrives for an open call.
+/// Receiver of the frames of an open call.
 struct Peer {
     messages: Sender<Vec<u8>>,
     waiting: Arc<AtomicUsize>,

@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn damaged_frames_are_errors() {
-        for bytes in [&b"X\0\0\0\0"[..], b"T\x01\0\0\0", b"T\x01\0", b"T\xff\xff\xff\xff"] {
+        for bytes in [&b"Z\0\0\0\0"[..], b"T\x01\0\0\0", b"T\x01\0", b"T\xff\xff\xff\xff"] {
             assert!(read(&mut &bytes[..]).is_err(), "{bytes:?}");
         }
     }
