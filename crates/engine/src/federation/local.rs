@@ -22,7 +22,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Minimum number of bindings in a rejected request for which the size counts as the cause of the rejection.
 const MIN_TOO_LARGE: usize = 100;
 
-/// What the services of a home use.
+/// Sources of the services of a home: index, query engine and client.
 pub(super) struct LocalRequests {
     /// The search service, or the reason for which there is none.
     search: Result<SearchService, String>,

@@ -27,7 +27,7 @@ pub struct Federation {
     requests: Requests,
 }
 
-/// Where the requests of the services are answered.
+/// Place in which the requests of the services are answered.
 enum Requests {
     /// In this process.
     Here(LocalRequests),
