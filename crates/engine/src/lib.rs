@@ -59,7 +59,7 @@ pub use encoding::{
 pub use entities::{EntityHit, EntityRequest, EntityResponse};
 pub use evidence::Evidence;
 pub use facts::{facet_label, facet_value};
-pub use federation::Federation;
+pub use federation::{Federation, worker_services};
 pub use indexed_catalog::IndexedCatalog;
 pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
 pub use integrity::{
@@ -79,7 +79,6 @@ pub use search::{
 };
 pub use search_json::hit_json;
 pub use searcher::Searcher;
-pub use service::SearchService;
 pub use similar::{
     ExampleGraph, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis, SimilarityClause, SimilarityPart,
 };

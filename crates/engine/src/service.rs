@@ -84,6 +84,11 @@ enum SearchKind {
 impl SearchKind {
     const ALL: [Self; 3] = [Self::Datasets, Self::Entities, Self::Occurrences];
 
+    /// Returns the kind of a search, for a function that tests for a parameter.
+    fn of(has: impl Fn(&str) -> bool) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| has(kind.parameter()))
+    }
+
     /// Returns the parameter that every search of this kind has.
     fn parameter(self) -> &'static str {
         match self {
@@ -125,7 +130,7 @@ fn facet_of(property: &str) -> Option<Facet> {
 }
 
 /// A SPARQL service that evaluates calls by searches.
-pub struct SearchService {
+pub(crate) struct SearchService {
     searcher: Arc<Searcher>,
     store: Arc<Store>,
     iris: Iris,
@@ -148,99 +153,26 @@ type Parameters<'p> = Vec<(&'static str, &'p TermPattern)>;
 
 impl SearchService {
     /// Creates the service of an index and the store of its home.
-    #[must_use]
-    pub fn new(searcher: Arc<Searcher>, store: Arc<Store>) -> Self {
+    pub(crate) fn new(searcher: Arc<Searcher>, store: Arc<Store>) -> Self {
         Self { searcher, iris: store.iris().clone(), store }
     }
 
-    /// Returns true if an IRI denotes this service: that of the vocabulary, or `search` below the home's base.
-    #[must_use]
-    pub fn is_named(&self, service: &NamedNode) -> bool {
-        service.as_str() == search::SERVICE || service.as_str().strip_prefix(self.iris.base()) == Some("search")
-    }
-
-    /// Returns true if this service provides the values of a property.
-    #[must_use]
-    pub fn has_property(property: &NamedNode) -> bool {
-        property.as_str().starts_with(search::NAMESPACE)
-    }
-
-    /// Returns the variables that must be bound: those of search parameters.
-    #[must_use]
-    pub fn needs(pattern: &GraphPattern) -> Vec<Variable> {
-        let mut needed = Vec::new();
-        for triple in triple_patterns(pattern) {
-            if parameter_of(triple).is_some()
-                && let TermPattern::Variable(variable) = &triple.object
-            {
-                needed.push(variable.clone());
-            }
-        }
-        needed
-    }
-
-    /// Returns true if a pattern is one search without snippets on demand, with each property of the hits at most once. It then
-    /// has at most a thousand solutions.
-    #[must_use]
-    pub fn is_bounded(pattern: &GraphPattern) -> bool {
-        let GraphPattern::Bgp { patterns } = pattern else { return false };
-        let mut properties = Vec::new();
-        for triple in patterns {
-            let NamedNodePattern::NamedNode(property) = &triple.predicate else { return false };
-            let is_constant = parameter_of(triple).is_none() || !matches!(triple.object, TermPattern::Variable(_));
-            let is_known = properties.contains(&property) || property.as_str() == search::SNIPPET_METHOD;
-            if is_known || !is_constant || triple.subject != patterns[0].subject {
-                return false;
-            }
-            properties.push(property);
-        }
-        !properties.is_empty()
-    }
-
-    /// Evaluates a call: one search for each distinct combination of parameter values.
-    ///
-    /// # Errors
-    /// If the parameters are invalid, if there are more than 1,000 combinations, or if a search fails.
-    pub fn answer(
+    /// Executes a search and returns its results as triples.
+    pub(crate) fn triples(
         &self,
-        call: &ServiceCall<'_>,
-        rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
-    ) -> Result<(), ServiceError> {
-        let (kind, parameters) = parameters(&call.triple_patterns())?;
-        let has_passed = || call.cancelled.is_cancelled() || Instant::now() >= call.deadline;
-        let mut searches: BTreeMap<Vec<String>, ParameterRows> = BTreeMap::new();
-        for row in &call.bindings.rows {
-            let mut values = Vec::with_capacity(parameters.len());
-            for (_, pattern) in &parameters {
-                values.push(value(pattern, &call.bindings.variables, row)?);
-            }
-            let key = values.iter().map(ToString::to_string).collect();
-            let search = searches.entry(key).or_insert_with(|| ParameterRows { values, bindings: Vec::new() });
-            search.bindings.push(row.clone());
+        parameters: &[(&str, Term)],
+        has_passed: &dyn Fn() -> bool,
+    ) -> Result<Vec<Triple>, ServiceError> {
+        let has = |parameter: &str| parameters.iter().any(|(property, _)| *property == parameter);
+        match SearchKind::of(has) {
+            Some(SearchKind::Entities) => self.entity_triples(parameters, Deadline::new(has_passed)),
+            Some(SearchKind::Occurrences) => self.occurrence_triples(parameters),
+            Some(SearchKind::Datasets) | None => self.dataset_triples(parameters),
         }
-        if searches.len() > MAX_SEARCHES {
-            return Err(ServiceError::TooLarge(format!("more than {MAX_SEARCHES} searches in one SERVICE call")));
-        }
-        for ParameterRows { values, bindings } in searches.into_values() {
-            if has_passed() {
-                break;
-            }
-            let values: Vec<(&str, Term)> = parameters.iter().map(|(property, _)| *property).zip(values).collect();
-            let triples = match kind {
-                SearchKind::Datasets => self.triples(&values)?,
-                SearchKind::Entities => self.entity_triples(&values, Deadline::new(&has_passed))?,
-                SearchKind::Occurrences => self.occurrence_triples(&values)?,
-            };
-            let bindings = Bindings { variables: call.bindings.variables.clone(), rows: bindings };
-            if (ServiceCall { bindings: &bindings, ..*call }).solve(triples, rows)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
     }
 
-    /// Executes a search and returns its hits as triples.
-    fn triples(&self, parameters: &[(&str, Term)]) -> Result<Vec<Triple>, ServiceError> {
+    /// Searches for datasets and returns the hits as triples.
+    fn dataset_triples(&self, parameters: &[(&str, Term)]) -> Result<Vec<Triple>, ServiceError> {
         let request = request(parameters, &self.iris)?;
         let response = self.searcher.search(&request).map_err(|error| match error {
             error @ (EngineError::UnknownExample(_) | EngineError::TooManyExamples(_)) => {
@@ -286,6 +218,79 @@ impl SearchService {
     }
 }
 
+/// Returns true if this service provides the values of a property.
+pub(crate) fn has_property(property: &NamedNode) -> bool {
+    property.as_str().starts_with(search::NAMESPACE)
+}
+
+/// Returns the variables that must be bound: those of search parameters.
+pub(crate) fn needs(pattern: &GraphPattern) -> Vec<Variable> {
+    let mut needed = Vec::new();
+    for triple in triple_patterns(pattern) {
+        if parameter_of(triple).is_some()
+            && let TermPattern::Variable(variable) = &triple.object
+        {
+            needed.push(variable.clone());
+        }
+    }
+    needed
+}
+
+/// Returns true if a pattern is one search without snippets on demand, with each property of the hits at most once. It then
+/// has at most a thousand solutions.
+pub(crate) fn is_bounded(pattern: &GraphPattern) -> bool {
+    let GraphPattern::Bgp { patterns } = pattern else { return false };
+    let mut properties = Vec::new();
+    for triple in patterns {
+        let NamedNodePattern::NamedNode(property) = &triple.predicate else { return false };
+        let is_constant = parameter_of(triple).is_none() || !matches!(triple.object, TermPattern::Variable(_));
+        let is_known = properties.contains(&property) || property.as_str() == search::SNIPPET_METHOD;
+        if is_known || !is_constant || triple.subject != patterns[0].subject {
+            return false;
+        }
+        properties.push(property);
+    }
+    !properties.is_empty()
+}
+
+/// Evaluates a call: one search for each distinct combination of parameter values. `search` returns the hits as triples, with which
+/// the pattern is matched here.
+///
+/// # Errors
+/// If the parameters are invalid, if there are more than 1,000 combinations, or if a search fails.
+pub(crate) fn answer(
+    call: &ServiceCall<'_>,
+    rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+    search: &mut dyn FnMut(&[(&str, Term)]) -> Result<Vec<Triple>, ServiceError>,
+) -> Result<(), ServiceError> {
+    let parameters = parameters(&call.triple_patterns())?;
+    let mut searches: BTreeMap<Vec<String>, ParameterRows> = BTreeMap::new();
+    for row in &call.bindings.rows {
+        let mut values = Vec::with_capacity(parameters.len());
+        for (_, pattern) in &parameters {
+            values.push(value(pattern, &call.bindings.variables, row)?);
+        }
+        let key = values.iter().map(ToString::to_string).collect();
+        let search = searches.entry(key).or_insert_with(|| ParameterRows { values, bindings: Vec::new() });
+        search.bindings.push(row.clone());
+    }
+    if searches.len() > MAX_SEARCHES {
+        return Err(ServiceError::TooLarge(format!("more than {MAX_SEARCHES} searches in one SERVICE call")));
+    }
+    for ParameterRows { values, bindings } in searches.into_values() {
+        if call.cancelled.is_cancelled() || Instant::now() >= call.deadline {
+            break;
+        }
+        let values: Vec<(&str, Term)> = parameters.iter().map(|(property, _)| *property).zip(values).collect();
+        let triples = search(&values)?;
+        let bindings = Bindings { variables: call.bindings.variables.clone(), rows: bindings };
+        if (ServiceCall { bindings: &bindings, ..*call }).solve(triples, rows)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the search parameter that a triple pattern sets, if any.
 fn parameter_of(pattern: &TriplePattern) -> Option<&'static str> {
     match &pattern.predicate {
@@ -296,8 +301,8 @@ fn parameter_of(pattern: &TriplePattern) -> Option<&'static str> {
     }
 }
 
-/// Returns the search parameters of a pattern, and the kind of the search. They must have one subject.
-fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<(SearchKind, Parameters<'p>), ServiceError> {
+/// Returns the search parameters of a pattern. They must have one subject, and belong to one kind of search.
+fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, ServiceError> {
     let mut parameters: Parameters<'p> = Vec::new();
     let mut subject = None;
     for pattern in patterns {
@@ -319,7 +324,7 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<(SearchKind, Paramet
         }
     }
     let has = |parameter: &str| parameters.iter().any(|(property, _)| *property == parameter);
-    let Some(kind) = SearchKind::ALL.into_iter().find(|kind| has(kind.parameter())) else {
+    let Some(kind) = SearchKind::of(has) else {
         return Err(ServiceError::Wrong(format!(
             "a search needs words: ?dataset <{}> \"words\", or ?match <{}> \"words\" for entities",
             search::TEXT,
@@ -331,7 +336,7 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<(SearchKind, Paramet
             "<{other}> cannot be combined with <{}>; use one SERVICE for each search",
             kind.parameter()
         ))),
-        None => Ok((kind, parameters)),
+        None => Ok(parameters),
     }
 }
 

@@ -1,5 +1,6 @@
-//! Parts of an answer between processes, as JSON. A term is `{"I": IRI}`, `{"B": label}`, `{"L": text}`, `{"G": [text, language]}`,
-//! `{"D": [text, datatype]}`, `{"Ltr": [text, language]}`, `{"Rtl": [text, language]}` or `{"T": [subject, predicate, object]}`.
+//! Parts of an answer, and rows of services, between processes, as JSON. A term is `{"I": IRI}`, `{"B": label}`, `{"L": text}`,
+//! `{"G": [text, language]}`, `{"D": [text, datatype]}`, `{"Ltr": [text, language]}`, `{"Rtl": [text, language]}` or
+//! `{"T": [subject, predicate, object]}`.
 
 use super::SparqlError;
 use super::stream::{Head, Item, Part};
@@ -83,6 +84,24 @@ fn wire_term(term: &Term) -> WireTerm<&str> {
     }
 }
 
+/// Serializes rows of a service for another process.
+///
+/// # Errors
+/// If the rows cannot be serialized.
+pub fn encode_rows(rows: &[Vec<Option<Term>>]) -> io::Result<Vec<u8>> {
+    let rows = rows.iter().map(|row| row.iter().map(|term| term.as_ref().map(wire_term)).collect());
+    Ok(serde_json::to_vec(&rows.collect::<Vec<Vec<_>>>())?)
+}
+
+/// Reads rows that [`encode_rows`] wrote.
+///
+/// # Errors
+/// If the bytes are no rows.
+pub fn decode_rows(bytes: &[u8]) -> io::Result<Vec<Vec<Option<Term>>>> {
+    let rows: Vec<Vec<Option<WireTerm<String>>>> = serde_json::from_slice(bytes)?;
+    Ok(rows.into_iter().map(|row| row.into_iter().map(|term| term.map(term_of)).collect()).collect())
+}
+
 /// Reads a part of an answer.
 pub(super) fn decode(bytes: &[u8]) -> io::Result<Part> {
     Ok(match serde_json::from_slice::<WirePart<String>>(bytes)? {
@@ -161,6 +180,8 @@ mod tests {
         row.push(None);
         let Part::Batch(items) = again(Part::Batch(vec![Item::Row(row.clone())])) else { panic!("no batch") };
         assert!(matches!(items.as_slice(), [Item::Row(same)] if *same == row));
+        let rows = vec![row.clone(), Vec::new()];
+        assert_eq!(decode_rows(&encode_rows(&rows).expect("written")).expect("read"), rows);
         let head = Head::Solutions(vec![Variable::new_unchecked("x"), Variable::new_unchecked("y")]);
         assert!(matches!(again(Part::Head(head.clone())), Part::Head(same) if same == head));
         assert!(matches!(again(Part::Head(Head::Boolean(true))), Part::Head(Head::Boolean(true))));
