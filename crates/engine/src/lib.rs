@@ -52,14 +52,16 @@ pub use dataset_triples::dataset_triples;
 pub use dense::{DenseMatch, PartKind, PartShare};
 pub use duplicates::{DatasetReference, DuplicateMode, MAX_DUPLICATES_SHOWN, RelatedDatasets, RelatedEdition};
 pub use encoding::{
-    EncodingOptions, EncodingProgress, EncodingReport, create_vectors, encode, encode_all, has_vectors, list_vectors,
-    passages,
+    EncodedDataset, EncodingOptions, EncodingProgress, EncodingReport, create_vectors, encode, encode_all,
+    encode_all_with, encode_dataset, has_vectors, list_vectors, passages,
 };
 pub use evidence::Evidence;
 pub use facts::{facet_label, facet_value};
 pub use federation::Federation;
 pub use indexed_catalog::IndexedCatalog;
-pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
+pub use indexer::{
+    DerivedDataset, DerivedSource, Deriver, IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes,
+};
 pub use integrity::{
     IndexWithoutCoverage, IntegrityReport, RepairReport, has_unusable_index, index_without_coverage, repair, verify,
     verify_open,
