@@ -17,22 +17,23 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 import clients
 import packages
 import replicas
-from replicas import expect, fail, free_port, wait_until
+from replicas import expect, free_port, wait_until
 
 ROOT = clients.ROOT
 BUCKET = "lodeseek"
 MODELS = ["tf-idf", "bm25", "lmd", "fsdm"]
 TOPICS = "1\tnitrogen reduction plan\n2\tstreet trees at night\n3\tsoil\n4\twater quality of rivers\n5\tpedestrians crossing a street\n"
 EXECUTOR_MEMORY = 1024  # megabytes
+PATIENCE = 900  # seconds until the first objects are stored
 
 
 def stored(site, prefix):
@@ -58,7 +59,7 @@ class Site:
         import boto3
         self.s3 = boto3.client("s3", endpoint_url=f"http://127.0.0.1:{port}", region_name="us-east-1", aws_access_key_id="test",
                                aws_secret_access_key="test")
-        wait_until(lambda: self.s3.list_buckets() is not None, "the S3 server starts")
+        wait_until(lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None, "the S3 server starts")
         self.s3.create_bucket(Bucket=BUCKET)
 
     def run(self, home, *arguments, accepted=(0,), **more):
@@ -111,7 +112,9 @@ def executors(process):
 
 def kill_one(site, process, prefix, objects):
     """Kills one executor as soon as some objects are stored."""
-    wait_until(lambda: stored(site, prefix) >= objects or process.poll() is not None, f"{objects} objects are stored")
+    until = time.monotonic() + PATIENCE
+    while stored(site, prefix) < objects and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.2)
     running = executors(process)
     expect(len(running) == 2, f"two executors run: {running}, {process.poll()}")
     os.kill(running[0], signal.SIGKILL)
