@@ -8,8 +8,7 @@ use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{bar, counted, grouped, memory_note, rate, verb};
 use lodeseek_engine::{
     DerivedSource, EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, WorksReport,
-    encode_all_with, encode_works, has_unusable_index, index_folder, index_without_coverage, list_vectors,
-    vectors_folder,
+    encode_all_with, encode_works, has_unusable_index, incomplete_index, index_folder, list_vectors, vectors_folder,
 };
 use lodeseek_index::vectors::{self, Precision, StoredVectors};
 use lodeseek_index::{AnalysisKind, Index, IndexError, recorded_analysis};
@@ -78,11 +77,11 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     // The committed index serves searches until the new documents are committed. Only an index that cannot be used is deleted.
     let mut analysis = arguments.analysis;
     let mut compact_method = arguments.compact_method;
-    let without_coverage = index_without_coverage(home);
-    if let Some(existing) = without_coverage.filter(|_| arguments.rebuild) {
+    let incomplete = incomplete_index(home);
+    if let Some(existing) = incomplete.filter(|_| arguments.rebuild) {
         compact_method = compact_method.or(existing.compact_method);
     }
-    if arguments.rebuild && (without_coverage.is_some() || has_unusable_index(home)) {
+    if arguments.rebuild && (incomplete.is_some() || has_unusable_index(home)) {
         analysis = analysis.or(recorded_analysis(&index_folder(home)));
         std::fs::remove_dir_all(index_folder(home))?;
     }
@@ -111,10 +110,11 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let report = indexer.run(&show)?;
     bar.finish_and_clear();
     write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
-    if without_coverage.is_some() && !arguments.rebuild {
+    if let Some(incomplete) = incomplete.filter(|_| !arguments.rebuild) {
         writeln!(
             io::stderr().lock(),
-            "an earlier version created this index: it cannot filter by place or period; run `lodeseek index --rebuild` once"
+            "an earlier version created this index: it cannot {}; run `lodeseek index --rebuild` once",
+            incomplete.inability
         )?;
     }
     tidy(&indexer, &report)?;

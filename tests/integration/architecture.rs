@@ -19,7 +19,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("profile", &["rdf"]),
     ("quality", &["catalog", "net", "profile", "rdf"]),
     ("snippet", &["profile", "rdf"]),
-    ("index", &["catalog", "ranking", "rdf", "snippet"]),
+    ("index", &["catalog", "ranking", "rdf"]),
     ("rerank", &["index", "ranking"]),
     ("harvest", &["catalog", "net", "rdf"]),
     (

@@ -26,6 +26,7 @@ mod crash;
 mod coverage;
 mod duplicates;
 mod endpoints;
+mod entities;
 #[cfg(feature = "rocksdb")]
 mod evaluate;
 #[cfg(feature = "rocksdb")]
@@ -47,6 +48,7 @@ mod public_url;
 mod quality;
 mod query_syntax;
 mod ranking;
+mod rdf12;
 #[cfg(feature = "rocksdb")]
 mod rebase;
 mod rerank;

@@ -63,7 +63,7 @@ fn every_worked_query_answers() {
         assert!(found > 0, "{name} has no answer over the test data");
         names.push(name);
     }
-    assert_eq!(names.len(), 10, "{names:?}");
+    assert_eq!(names.len(), 13, "{names:?}");
 }
 
 #[test]

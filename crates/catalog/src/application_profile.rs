@@ -423,6 +423,7 @@ fn term_text(term: &Term) -> String {
         Term::NamedNode(node) => node.as_str().to_owned(),
         Term::BlankNode(node) => node.as_str().to_owned(),
         Term::Literal(literal) => literal.value().to_owned(),
+        Term::Triple(triple) => triple.to_string(),
     }
 }
 

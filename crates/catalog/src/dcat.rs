@@ -97,7 +97,7 @@ fn following_pages(graph: &TripleGraph, address: Option<&str>) -> Vec<String> {
         .filter_map(|triple| match graph.term(triple.object) {
             TermRef::Iri(iri) => Some(iri.to_owned()),
             TermRef::Literal { lexical, .. } => Some(super::resolved(address?, lexical.trim())),
-            TermRef::Blank(_) => None,
+            TermRef::Blank(_) | TermRef::Triple(_) => None,
         })
         .collect();
     pages.sort();
@@ -141,7 +141,7 @@ fn is_description(graph: &TripleGraph, nodes: &[TermId]) -> bool {
     while let Some(node) = waiting.pop() {
         let triples = graph.subject_triples(node);
         statements += triples.len();
-        waiting.extend(triples.iter().map(|t| t.object).filter(|&node| !graph.is_literal(node) && seen.insert(node)));
+        waiting.extend(triples.iter().map(|t| t.object).filter(|&node| graph.is_resource(node) && seen.insert(node)));
     }
     statements > 0 && 2 * statements >= graph.len()
 }
@@ -396,7 +396,10 @@ impl<'g> NodeReader<'g> {
                 last = Some(node);
             }
         }
-        for dump in self.objects(void::DATA_DUMP).filter(|dump| !matches!(self.graph.term(*dump), TermRef::Blank(_))) {
+        for dump in self
+            .objects(void::DATA_DUMP)
+            .filter(|dump| !matches!(self.graph.term(*dump), TermRef::Blank(_) | TermRef::Triple(_)))
+        {
             let location = location(self.graph.term(dump).text());
             if distributions.iter().all(|known| known.location != location) {
                 distributions.push(Distribution::new(location));

@@ -204,7 +204,8 @@ pub(crate) fn triples_to_json(triples: &[Triple]) -> serde_json::Result<Vec<u8>>
 fn triples_from_json(json: &[u8]) -> Result<Vec<Triple>, String> {
     let serialized: Vec<[SerializedTerm; 3]> = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let triple = |terms: &[SerializedTerm; 3]| {
-        let [subject, predicate, object] = terms.each_ref().map(SerializedTerm::to_term);
+        let term = |term: &SerializedTerm| term.to_term().ok_or_else(|| format!("{term:?} is no term"));
+        let (subject, predicate, object) = (term(&terms[0])?, term(&terms[1])?, term(&terms[2])?);
         let subject = match subject {
             Term::NamedNode(node) => NamedOrBlankNode::from(node),
             Term::BlankNode(node) => node.into(),

@@ -288,10 +288,11 @@ fn description(encoder: &dyn Encoder, options: &EncodingOptions) -> Description 
 }
 
 /// Returns the number format of an encoder's vectors: for single vectors of texts, int8 in place of int2, whose error only
-/// the many vectors of a text's tokens level out.
+/// the many vectors of a text's tokens level out; for weights of terms f16, in which the numbers of terms are exact.
 pub(super) fn precision_of(encoder: &dyn Encoder, requested: Precision) -> Precision {
     match (encoder.granularity(), requested) {
         (Granularity::Text, Precision::I2) => Precision::I8,
+        (Granularity::Term, _) => Precision::F16,
         _ => requested,
     }
 }

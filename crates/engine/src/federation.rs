@@ -70,7 +70,7 @@ impl Federation {
     #[must_use]
     pub fn with_search(mut self, searcher: Arc<Searcher>) -> Self {
         if let Some(queries) = self.own.upgrade() {
-            self.search = Ok(SearchService::new(searcher, queries.store().iris().clone()));
+            self.search = Ok(SearchService::new(searcher, Arc::clone(queries.store())));
         }
         self
     }

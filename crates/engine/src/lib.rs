@@ -10,6 +10,7 @@ mod dataset_triples;
 mod dense;
 mod duplicates;
 mod encoding;
+mod entities;
 mod evidence;
 mod facts;
 mod features;
@@ -55,6 +56,7 @@ pub use encoding::{
     EncodedDataset, EncodingOptions, EncodingProgress, EncodingReport, create_vectors, encode, encode_all,
     encode_all_with, encode_dataset, has_vectors, list_vectors, passages,
 };
+pub use entities::{EntityHit, EntityRequest, EntityResponse};
 pub use evidence::Evidence;
 pub use facts::{facet_label, facet_value};
 pub use federation::Federation;
@@ -63,15 +65,15 @@ pub use indexer::{
     DerivedDataset, DerivedSource, Deriver, IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes,
 };
 pub use integrity::{
-    IndexWithoutCoverage, IntegrityReport, RepairReport, has_unusable_index, index_without_coverage, repair, verify,
-    verify_open,
+    IncompleteIndex, IntegrityReport, RepairReport, has_unusable_index, incomplete_index, repair, verify, verify_open,
 };
 pub use lodeseek_catalog::{BoundingBox, Period};
 pub use order::{ParseOrderError, ResultOrder};
 pub use quality::{assess_catalog, assess_dataset, distribution_addresses};
 pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};
 pub use rerank::{
-    ComponentRankings, EncoderSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,
+    ComponentRankings, CrossEncoding, EncoderSummary, PairSummary, RerankError, RerankOptions, RerankSummary, Reranker,
+    WeightedFusion,
 };
 pub use search::{
     Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind, MAX_EXAMPLES, QuerySyntax,

@@ -8,14 +8,20 @@
 //! The result of a search is a set of triples about each hit, and the pattern of the call is matched with these triples. The
 //! call may therefore contain any SPARQL pattern. Each hit has the search parameters ([`Parameters`]) with their values among
 //! its triples. `ontologies/search.ttl` defines every term.
+//!
+//! A call is one of three searches ([`SearchKind`]): for datasets by words, for entities by the words of their literals, and
+//! for the datasets in which a resource occurs.
+
+mod entities;
 
 use super::{EngineError, Example, Facet, Filter, Hit, SearchRequest, Searcher, SnippetKind, facet_value};
 use lodeseek_catalog::Iris;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_rdf::vocab::{rdf, search};
-use lodeseek_snippet::{LabelledTerm, TermKind};
+use lodeseek_snippet::{Deadline, LabelledTerm, TermKind};
 use lodeseek_sparql::{Bindings, ServiceCall, ServiceError, ServiceRow, triple_patterns};
-use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use lodeseek_store::Store;
+use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
 use spargebra::algebra::GraphPattern;
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 use std::collections::BTreeMap;
@@ -59,7 +65,45 @@ const PARAMETERS: &[&str] = &[
     search::VOCABULARY,
     search::SOURCE,
     search::SNIPPET_METHOD,
+    search::LITERAL_TEXT,
+    search::IN_DATASET,
+    search::OCCURRENCE_OF,
 ];
+
+/// What a call searches for. The parameter that every such search has determines it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum SearchKind {
+    /// Datasets by words.
+    Datasets,
+    /// Entities by the words of their literals.
+    Entities,
+    /// The datasets in which a resource occurs.
+    Occurrences,
+}
+
+impl SearchKind {
+    const ALL: [Self; 3] = [Self::Datasets, Self::Entities, Self::Occurrences];
+
+    /// Returns the parameter that every search of this kind has.
+    fn parameter(self) -> &'static str {
+        match self {
+            Self::Datasets => search::TEXT,
+            Self::Entities => search::LITERAL_TEXT,
+            Self::Occurrences => search::OCCURRENCE_OF,
+        }
+    }
+
+    /// Returns true if a search of this kind may have a parameter.
+    fn accepts(self, parameter: &str) -> bool {
+        match self {
+            Self::Datasets => ![search::LITERAL_TEXT, search::IN_DATASET, search::OCCURRENCE_OF].contains(&parameter),
+            Self::Entities => {
+                [search::LITERAL_TEXT, search::IN_DATASET, search::LIMIT, search::OFFSET].contains(&parameter)
+            }
+            Self::Occurrences => parameter == search::OCCURRENCE_OF,
+        }
+    }
+}
 
 /// Returns the facet that a parameter filters by. Such a parameter may have several values.
 fn facet_of(property: &str) -> Option<Facet> {
@@ -83,6 +127,7 @@ fn facet_of(property: &str) -> Option<Facet> {
 /// A SPARQL service that evaluates calls by searches.
 pub struct SearchService {
     searcher: Arc<Searcher>,
+    store: Arc<Store>,
     iris: Iris,
 }
 
@@ -102,10 +147,10 @@ struct ParameterRows {
 type Parameters<'p> = Vec<(&'static str, &'p TermPattern)>;
 
 impl SearchService {
-    /// Creates the service of an index, with the IRIs of its home.
+    /// Creates the service of an index and the store of its home.
     #[must_use]
-    pub fn new(searcher: Arc<Searcher>, iris: Iris) -> Self {
-        Self { searcher, iris }
+    pub fn new(searcher: Arc<Searcher>, store: Arc<Store>) -> Self {
+        Self { searcher, iris: store.iris().clone(), store }
     }
 
     /// Returns true if an IRI denotes this service: that of the vocabulary, or `search` below the home's base.
@@ -161,7 +206,8 @@ impl SearchService {
         call: &ServiceCall<'_>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
-        let parameters = parameters(&call.triple_patterns())?;
+        let (kind, parameters) = parameters(&call.triple_patterns())?;
+        let has_passed = || call.cancelled.is_cancelled() || Instant::now() >= call.deadline;
         let mut searches: BTreeMap<Vec<String>, ParameterRows> = BTreeMap::new();
         for row in &call.bindings.rows {
             let mut values = Vec::with_capacity(parameters.len());
@@ -176,11 +222,15 @@ impl SearchService {
             return Err(ServiceError::TooLarge(format!("more than {MAX_SEARCHES} searches in one SERVICE call")));
         }
         for ParameterRows { values, bindings } in searches.into_values() {
-            if call.cancelled.is_cancelled() || Instant::now() >= call.deadline {
+            if has_passed() {
                 break;
             }
             let values: Vec<(&str, Term)> = parameters.iter().map(|(property, _)| *property).zip(values).collect();
-            let triples = self.triples(&values)?;
+            let triples = match kind {
+                SearchKind::Datasets => self.triples(&values)?,
+                SearchKind::Entities => self.entity_triples(&values, Deadline::new(&has_passed))?,
+                SearchKind::Occurrences => self.occurrence_triples(&values)?,
+            };
             let bindings = Bindings { variables: call.bindings.variables.clone(), rows: bindings };
             if (ServiceCall { bindings: &bindings, ..*call }).solve(triples, rows)?.is_break() {
                 break;
@@ -246,8 +296,8 @@ fn parameter_of(pattern: &TriplePattern) -> Option<&'static str> {
     }
 }
 
-/// Returns the search parameters of a pattern. They must have one subject, and one text.
-fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, ServiceError> {
+/// Returns the search parameters of a pattern, and the kind of the search. They must have one subject.
+fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<(SearchKind, Parameters<'p>), ServiceError> {
     let mut parameters: Parameters<'p> = Vec::new();
     let mut subject = None;
     for pattern in patterns {
@@ -259,7 +309,7 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, Serv
             ));
         }
         if facet_of(property).is_none()
-            && property != search::LIKE
+            && ![search::LIKE, search::IN_DATASET].contains(&property)
             && parameters.iter().any(|(other, value)| *other == property && *value != &pattern.object)
         {
             return Err(ServiceError::Wrong(format!("more than one value of <{property}>")));
@@ -268,10 +318,21 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, Serv
             parameters.push((property, &pattern.object));
         }
     }
-    if !parameters.iter().any(|(property, _)| *property == search::TEXT) {
-        return Err(ServiceError::Wrong(format!("a search needs words: ?dataset <{}> \"words\"", search::TEXT)));
+    let has = |parameter: &str| parameters.iter().any(|(property, _)| *property == parameter);
+    let Some(kind) = SearchKind::ALL.into_iter().find(|kind| has(kind.parameter())) else {
+        return Err(ServiceError::Wrong(format!(
+            "a search needs words: ?dataset <{}> \"words\", or ?match <{}> \"words\" for entities",
+            search::TEXT,
+            search::LITERAL_TEXT
+        )));
+    };
+    match parameters.iter().find(|(property, _)| !kind.accepts(property)) {
+        Some((other, _)) => Err(ServiceError::Wrong(format!(
+            "<{other}> cannot be combined with <{}>; use one SERVICE for each search",
+            kind.parameter()
+        ))),
+        None => Ok((kind, parameters)),
     }
-    Ok(parameters)
 }
 
 /// Returns the value of a search parameter in a row of bindings.
@@ -288,6 +349,9 @@ fn value(pattern: &TermPattern, variables: &[Variable], row: &[GroundTerm]) -> R
         }
         TermPattern::BlankNode(_) => {
             Err(ServiceError::Wrong("a blank node cannot be the value of a search parameter".to_owned()))
+        }
+        TermPattern::Triple(_) => {
+            Err(ServiceError::Wrong("a triple term cannot be the value of a search parameter".to_owned()))
         }
     }
 }
@@ -335,18 +399,27 @@ fn parse<T: FromStr<Err: fmt::Display>>(property: &str, text: &str) -> Result<T,
     text.parse().map_err(|error| ServiceError::Wrong(format!("invalid value {text:?} of <{property}>: {error}")))
 }
 
+/// Returns an error if the text of a search is empty or too long.
+fn check_text(text: &str) -> Result<(), ServiceError> {
+    if text.trim().is_empty() {
+        return Err(ServiceError::Wrong("the text to search for is empty".to_owned()));
+    }
+    if text.chars().count() > MAX_QUERY_CHARS {
+        let message = format!("the text to search for has more than {MAX_QUERY_CHARS} characters");
+        return Err(ServiceError::Wrong(message));
+    }
+    Ok(())
+}
+
 /// Returns the request if it is within the limits of the service.
 fn check(request: SearchRequest) -> Result<SearchRequest, ServiceError> {
+    check_text(&request.query)?;
     let max_hits = if request.snippet == SnippetKind::Stored { MAX_HITS } else { MAX_HITS_WITH_SNIPPETS };
     let is_bounded = match request.snippet {
         SnippetKind::OnDemand(method) => method.is_bounded(),
         SnippetKind::Stored => true,
     };
-    let problem = if request.query.trim().is_empty() {
-        "the text to search for is empty".to_owned()
-    } else if request.query.chars().count() > MAX_QUERY_CHARS {
-        format!("the text to search for has more than {MAX_QUERY_CHARS} characters")
-    } else if !(1..=max_hits).contains(&request.depth) {
+    let problem = if !(1..=max_hits).contains(&request.depth) {
         format!("the limit must be from 1 to {max_hits} (100, or 10 with snippets on demand)")
     } else if !is_bounded {
         "this snippet method has no bound on its running time; choose another".to_owned()
@@ -398,11 +471,32 @@ fn term(term: &LabelledTerm, dataset: &str) -> Term {
             BlankNode::new_unchecked(format!("b{name}")).into()
         }
         TermKind::Literal => match (&term.language, &term.datatype) {
-            (Some(language), _) => Literal::new_language_tagged_literal_unchecked(&term.value, language).into(),
+            (Some(language), _) => {
+                let direction = match term.direction.as_deref() {
+                    Some("ltr") => Some(BaseDirection::Ltr),
+                    Some("rtl") => Some(BaseDirection::Rtl),
+                    _ => None,
+                };
+                match direction {
+                    None => Literal::new_language_tagged_literal_unchecked(&term.value, language),
+                    Some(direction) => {
+                        Literal::new_directional_language_tagged_literal_unchecked(&term.value, language, direction)
+                    }
+                }
+                .into()
+            }
             (None, Some(datatype)) => {
                 Literal::new_typed_literal(&term.value, NamedNode::new_unchecked(datatype.as_str())).into()
             }
             (None, None) => string(&term.value),
         },
+        TermKind::Triple => {
+            let parts = term.triple.as_deref().map(|triple| {
+                [&triple.subject, &triple.predicate, &triple.object].map(|part| self::term(part, dataset))
+            });
+            let triple =
+                parts.and_then(|[subject, predicate, object]| Triple::from_terms(subject, predicate, object).ok());
+            triple.map_or_else(|| string(&term.value), Term::from)
+        }
     }
 }

@@ -388,6 +388,11 @@ mod tests {
         assert!(!snapshot.has_coverage() && snapshot.len() == 1);
         let error = snapshot.filtered_docs(&within("0,0,90,90")).err().expect("an error").to_string();
         assert!(error.contains("lodeseek index --rebuild"), "{error}");
+        let query = crate::AnalyzedQuery::new("trees", snapshot.analysis());
+        let search =
+            crate::EntitySearch { query: &query, filtered: None, depth: 1, max_literals: 1, is_cancelled: &|| false };
+        let error = snapshot.matching_entities(&search).expect_err("an error").to_string();
+        assert!(error.contains("lodeseek index --rebuild"), "{error}");
         let task = Filter::default().with(Facet::Task, "parsing");
         let filtered = snapshot.filtered_docs(&task).expect("evaluated").expect("a filter");
         assert_eq!(snapshot.newest(Some(&filtered), 0, |_| ()).1, 1);

@@ -1,6 +1,7 @@
 //! Index writer.
 
 use super::columns::{OPEN_FIRST, OPEN_LAST};
+use super::literals;
 use super::schema::{CoverageFields, FORMAT, Fields};
 use super::verified_directory::VerifiedDirectory;
 use super::{Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Snapshot, commit_metadata};
@@ -30,6 +31,8 @@ pub struct IndexDocument {
     /// Analysed fields.
     texts: [String; 8],
     lengths: [u64; 8],
+    /// Entries of the column of literals.
+    literals: Vec<u64>,
     facts: Facts,
     features: Vec<Feature>,
     /// Display data (card) as JSON.
@@ -53,12 +56,19 @@ impl IndexDocument {
     ) -> Self {
         let mut texts: [String; 8] = Default::default();
         let mut lengths = [0; 8];
+        let mut literals = Vec::new();
         for field in Field::ALL {
-            let (text, length) = analysed(document.field(field), analysis);
+            let field_text = document.field(field);
+            let values = analysed_values(field_text, analysis);
+            let (text, length) = occurrences(field_text, &values);
             texts[field.index()] = text;
             lengths[field.index()] = length;
+            if field == Field::Literal {
+                let places = field_text.occurrences.iter().zip(document.literals());
+                literals = places.map(|(&value, place)| literals::entry(values[value as usize].1, *place)).collect();
+            }
         }
-        Self { id, version, texts, lengths, facts: Facts::default(), features: Vec::new(), card, compact }
+        Self { id, version, texts, lengths, literals, facts: Facts::default(), features: Vec::new(), card, compact }
     }
 
     /// Sets the facts for filters and facets. Default: none.
@@ -87,22 +97,25 @@ mod json_text {
     }
 }
 
-/// Returns the tokens of all occurrences, each followed by a space, and their number.
-fn analysed(text: &FieldText, analysis: &Analysis) -> (String, u64) {
-    let values: Vec<(String, u64)> = text
-        .values
-        .iter()
-        .map(|value| {
-            let mut joined = String::new();
-            let mut count = 0;
-            for token in analysis.tokens(value) {
-                joined.push_str(&token);
-                joined.push(' ');
-                count += 1;
-            }
-            (joined, count)
-        })
-        .collect();
+/// Returns the tokens of each distinct value, each followed by a space, and their number.
+fn analysed_values(text: &FieldText, analysis: &Analysis) -> Vec<(String, u64)> {
+    let mut values = Vec::with_capacity(text.values.len());
+    for value in &text.values {
+        let mut joined = String::new();
+        let mut count = 0;
+        // An empty token would have no position in the index.
+        for token in analysis.tokens(value).filter(|token| !token.is_empty()) {
+            joined.push_str(&token);
+            joined.push(' ');
+            count += 1;
+        }
+        values.push((joined, count));
+    }
+    values
+}
+
+/// Returns the tokens of all occurrences, and their number.
+fn occurrences(text: &FieldText, values: &[(String, u64)]) -> (String, u64) {
     let bytes = text.occurrences.iter().map(|&place| values[place as usize].0.len()).sum();
     let mut all = String::with_capacity(bytes);
     let mut length = 0;
@@ -190,6 +203,11 @@ impl IndexWriter {
         add_facts(&mut out, &self.fields, &document.facts);
         for feature in &document.features {
             out.add_text(self.fields.features, feature.key());
+        }
+        if let Some(literals) = self.fields.literals {
+            for entry in document.literals {
+                out.add_u64(literals, entry);
+            }
         }
         for (field, text) in Field::ALL.into_iter().zip(document.texts) {
             out.add_u64(self.fields.length(field), document.lengths[field.index()]);

@@ -131,7 +131,7 @@ struct EntityClasses {
 impl EntityClasses {
     fn new(graph: &TripleGraph) -> Self {
         let kind = graph.iri(rdf::TYPE);
-        let is_class = |triple: &&Triple| Some(triple.predicate) == kind && !graph.is_literal(triple.object);
+        let is_class = |triple: &&Triple| Some(triple.predicate) == kind && graph.is_resource(triple.object);
         let mut counts: FxHashMap<Class, u64> = FxHashMap::default();
         for triple in graph.triples().iter().filter(is_class) {
             *counts.entry(Some(triple.object)).or_default() += 1;
@@ -166,7 +166,7 @@ impl EntityClasses {
     fn edges(&self, graph: &TripleGraph) -> FxHashMap<(Class, TermId, Class), u64> {
         let mut edges = FxHashMap::default();
         for triple in graph.triples() {
-            if Some(triple.predicate) == self.kind || graph.is_literal(triple.object) {
+            if Some(triple.predicate) == self.kind || !graph.is_resource(triple.object) {
                 continue;
             }
             for &from in self.classes(triple.subject) {

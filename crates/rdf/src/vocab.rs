@@ -15,13 +15,19 @@ macro_rules! vocabulary {
 }
 
 vocabulary! {
-    /// RDF: <https://www.w3.org/TR/rdf11-concepts/>.
+    /// RDF: <https://www.w3.org/TR/rdf12-concepts/>; the terms of triple terms: <https://www.w3.org/TR/rdf12-interop/>.
     rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#" {
         TYPE = "type",
         STATEMENT = "Statement",
         SUBJECT = "subject",
         PREDICATE = "predicate",
         OBJECT = "object",
+        REIFIES = "reifies",
+        DIR_LANG_STRING = "dirLangString",
+        TRIPLE_TERM = "TripleTerm",
+        TT_SUBJECT = "ttSubject",
+        TT_PREDICATE = "ttPredicate",
+        TT_OBJECT = "ttObject",
     }
 }
 vocabulary! {
@@ -441,6 +447,16 @@ vocabulary! {
     search = "https://w3id.org/lodeseek/search#" {
         SERVICE = "service",
         TEXT = "text",
+        LITERAL_TEXT = "literalText",
+        IN_DATASET = "inDataset",
+        OCCURRENCE_OF = "occurrenceOf",
+        ENTITY = "entity",
+        PROPERTY = "property",
+        LITERAL = "literal",
+        DATASET = "dataset",
+        ROLE = "role",
+        COUNT = "count",
+        COMPLETE = "complete",
         LIMIT = "limit",
         OFFSET = "offset",
         MODEL = "model",

@@ -449,3 +449,41 @@ error-internal-advice = Der Fehler wurde protokolliert. Bitte versuchen Sie es s
 error-request = Diese Anfrage kann nicht beantwortet werden
 error-request-advice = Bitte prüfen Sie die Adresse oder das Formular:
 error-start = Startseite
+
+## Entitäten
+
+entities-for = Entitäten zu „{ $query }“
+entities-count = { $count ->
+    [one] { $number } Entität
+   *[other] { $number } Entitäten
+}
+entities-datasets = { $count ->
+    [one] in { $number } Datensatz
+   *[other] in { $number } Datensätzen
+}
+entities-incomplete = Nicht alle Datensätze mit diesen Wörtern wurden durchsucht. Suchen Sie in einem Datensatz oder nach selteneren Wörtern.
+entities-everywhere = In allen Datensätzen suchen
+entities-datasets-link = Datensätze suchen
+entities-link = Entitäten mit diesen Wörtern
+entities-here = Entitäten dieses Datensatzes nach Wörtern finden
+occurrences-of = Datensätze mit { $resource }
+occurrences-link = Datensätze, in denen diese Ressource vorkommt
+occurrences-none = Kein Datensatz enthält diese Ressource.
+occurrences-minimums = Die Ressource ist häufig: Die Zahlen sind Mindestwerte.
+occurrences-incomplete = Weitere Datensätze enthalten sie möglicherweise.
+occurs-as-subject = { $count ->
+    [one] Subjekt von { $number } Tripel
+   *[other] Subjekt von { $number } Tripeln
+}
+occurs-as-object = { $count ->
+    [one] Objekt von { $number } Tripel
+   *[other] Objekt von { $number } Tripeln
+}
+occurs-as-class = { $count ->
+    [one] Klasse von { $number } Entität
+   *[other] Klasse von { $number } Entitäten
+}
+occurs-as-property = { $count ->
+    [one] Eigenschaft von { $number } Tripel
+   *[other] Eigenschaft von { $number } Tripeln
+}

@@ -449,3 +449,41 @@ error-internal-advice = The error was logged. Please try again later.
 error-request = This request cannot be answered
 error-request-advice = Please check the address or the form:
 error-start = Start page
+
+## Entities
+
+entities-for = Entities for “{ $query }”
+entities-count = { $count ->
+    [one] { $number } entity
+   *[other] { $number } entities
+}
+entities-datasets = { $count ->
+    [one] in { $number } dataset
+   *[other] in { $number } datasets
+}
+entities-incomplete = Not all datasets with these words were searched. Search in one dataset, or for rarer words.
+entities-everywhere = Search in all datasets
+entities-datasets-link = Search for datasets
+entities-link = Entities with these words
+entities-here = Find entities of this dataset by words
+occurrences-of = Datasets with { $resource }
+occurrences-link = Datasets in which this resource occurs
+occurrences-none = No dataset contains this resource.
+occurrences-minimums = The resource is frequent: the numbers are minimums.
+occurrences-incomplete = Further datasets may contain it.
+occurs-as-subject = { $count ->
+    [one] subject of { $number } triple
+   *[other] subject of { $number } triples
+}
+occurs-as-object = { $count ->
+    [one] object of { $number } triple
+   *[other] object of { $number } triples
+}
+occurs-as-class = { $count ->
+    [one] class of { $number } entity
+   *[other] class of { $number } entities
+}
+occurs-as-property = { $count ->
+    [one] property of { $number } triple
+   *[other] property of { $number } triples
+}

@@ -449,3 +449,41 @@ error-internal-advice = El error se ha registrado. Vuelva a intentarlo más tard
 error-request = Esta petición no se puede atender
 error-request-advice = Compruebe la dirección o el formulario:
 error-start = Página de inicio
+
+## Entidades
+
+entities-for = Entidades para «{ $query }»
+entities-count = { $count ->
+    [one] { $number } entidad
+   *[other] { $number } entidades
+}
+entities-datasets = { $count ->
+    [one] en { $number } conjunto de datos
+   *[other] en { $number } conjuntos de datos
+}
+entities-incomplete = No se han explorado todos los conjuntos de datos con estas palabras. Busque en un solo conjunto o palabras menos frecuentes.
+entities-everywhere = Buscar en todos los conjuntos de datos
+entities-datasets-link = Buscar conjuntos de datos
+entities-link = Entidades con estas palabras
+entities-here = Encontrar entidades de este conjunto de datos por palabras
+occurrences-of = Conjuntos de datos con { $resource }
+occurrences-link = Conjuntos de datos en los que aparece este recurso
+occurrences-none = Ningún conjunto de datos contiene este recurso.
+occurrences-minimums = El recurso es frecuente: los números son mínimos.
+occurrences-incomplete = Es posible que otros conjuntos de datos lo contengan.
+occurs-as-subject = { $count ->
+    [one] sujeto de { $number } tripleta
+   *[other] sujeto de { $number } tripletas
+}
+occurs-as-object = { $count ->
+    [one] objeto de { $number } tripleta
+   *[other] objeto de { $number } tripletas
+}
+occurs-as-class = { $count ->
+    [one] clase de { $number } entidad
+   *[other] clase de { $number } entidades
+}
+occurs-as-property = { $count ->
+    [one] propiedad de { $number } tripleta
+   *[other] propiedad de { $number } tripletas
+}

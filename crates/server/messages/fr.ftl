@@ -449,3 +449,41 @@ error-internal-advice = L’erreur a été enregistrée. Veuillez réessayer plu
 error-request = Cette requête ne peut être traitée
 error-request-advice = Veuillez vérifier l’adresse ou le formulaire :
 error-start = Page d’accueil
+
+## Entités
+
+entities-for = Entités pour « { $query } »
+entities-count = { $count ->
+    [one] { $number } entité
+   *[other] { $number } entités
+}
+entities-datasets = { $count ->
+    [one] dans { $number } jeu de données
+   *[other] dans { $number } jeux de données
+}
+entities-incomplete = Certains jeux de données contenant ces mots n’ont pas été parcourus. Cherchez dans un seul jeu de données ou des mots plus rares.
+entities-everywhere = Chercher dans tous les jeux de données
+entities-datasets-link = Chercher des jeux de données
+entities-link = Entités avec ces mots
+entities-here = Trouver des entités de ce jeu de données par mots
+occurrences-of = Jeux de données avec { $resource }
+occurrences-link = Jeux de données où figure cette ressource
+occurrences-none = Aucun jeu de données ne contient cette ressource.
+occurrences-minimums = La ressource est fréquente : les nombres sont des minimums.
+occurrences-incomplete = D’autres jeux de données peuvent la contenir.
+occurs-as-subject = { $count ->
+    [one] sujet de { $number } triplet
+   *[other] sujet de { $number } triplets
+}
+occurs-as-object = { $count ->
+    [one] objet de { $number } triplet
+   *[other] objet de { $number } triplets
+}
+occurs-as-class = { $count ->
+    [one] classe de { $number } entité
+   *[other] classe de { $number } entités
+}
+occurs-as-property = { $count ->
+    [one] propriété de { $number } triplet
+   *[other] propriété de { $number } triplets
+}

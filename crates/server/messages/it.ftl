@@ -449,3 +449,41 @@ error-internal-advice = L’errore è stato registrato. Riprovi più tardi.
 error-request = Questa richiesta non può essere soddisfatta
 error-request-advice = Controlli l’indirizzo o il modulo:
 error-start = Pagina iniziale
+
+## Entità
+
+entities-for = Entità per «{ $query }»
+entities-count = { $count ->
+    [one] { $number } entità
+   *[other] { $number } entità
+}
+entities-datasets = { $count ->
+    [one] in { $number } insieme di dati
+   *[other] in { $number } insiemi di dati
+}
+entities-incomplete = Non tutti gli insiemi di dati con queste parole sono stati esaminati. Cercare in un solo insieme di dati o parole più rare.
+entities-everywhere = Cerca in tutti gli insiemi di dati
+entities-datasets-link = Cerca insiemi di dati
+entities-link = Entità con queste parole
+entities-here = Trova entità di questo insieme di dati per parole
+occurrences-of = Insiemi di dati con { $resource }
+occurrences-link = Insiemi di dati in cui compare questa risorsa
+occurrences-none = Nessun insieme di dati contiene questa risorsa.
+occurrences-minimums = La risorsa è frequente: i numeri sono minimi.
+occurrences-incomplete = Altri insiemi di dati potrebbero contenerla.
+occurs-as-subject = { $count ->
+    [one] soggetto di { $number } tripla
+   *[other] soggetto di { $number } triple
+}
+occurs-as-object = { $count ->
+    [one] oggetto di { $number } tripla
+   *[other] oggetto di { $number } triple
+}
+occurs-as-class = { $count ->
+    [one] classe di { $number } entità
+   *[other] classe di { $number } entità
+}
+occurs-as-property = { $count ->
+    [one] proprietà di { $number } tripla
+   *[other] proprietà di { $number } triple
+}

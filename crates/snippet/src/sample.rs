@@ -27,7 +27,7 @@
 
 use lodeseek_profile::Profile;
 use lodeseek_rdf::vocab::rdf;
-use lodeseek_rdf::{TermId, TermRef, TripleGraph, TripleGraphBuilder, TripleSink};
+use lodeseek_rdf::{TermId, TermRef, TripleGraph, TripleGraphBuilder, TripleSink, relabelled};
 use oxrdf::{BlankNode, NamedOrBlankNode, Term, Triple, TripleRef};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
@@ -316,7 +316,11 @@ impl SamplingPass {
 /// unknown.
 fn recount(counts: &mut [(TermId, u64)], graph: &TripleGraph, counted: impl Fn(String) -> u64) {
     for (id, count) in counts.iter_mut() {
-        *count = counted(name(graph.term(*id))).max(*count);
+        let name = match graph.term(*id) {
+            TermRef::Blank(label) => format!("_:{label}"),
+            term => term.text().to_owned(),
+        };
+        *count = counted(name).max(*count);
     }
     counts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
 }
@@ -429,14 +433,7 @@ impl BlankNodeNames {
     }
 
     fn named(&mut self, triple: TripleRef<'_>) -> Triple {
-        let mut triple = triple.into_owned();
-        if let NamedOrBlankNode::BlankNode(node) = &triple.subject {
-            triple.subject = self.name(node.as_str()).into();
-        }
-        if let Term::BlankNode(node) = &triple.object {
-            triple.object = self.name(node.as_str()).into();
-        }
-        triple
+        relabelled(triple.into_owned(), &mut |node| self.name(node.as_str()))
     }
 }
 
@@ -446,31 +443,36 @@ fn is_type(triple: &Triple) -> bool {
 
 /// Returns the name of the class that a triple assigns.
 fn class(triple: &Triple) -> Option<String> {
-    if is_type(triple) && !triple.object.is_literal() {
-        Some(name(TermRef::from(triple.object.as_ref())))
-    } else {
-        None
+    object_resource(triple).filter(|_| is_type(triple)).map(|class| name(&class))
+}
+
+/// Returns the object if it is an IRI or a blank node.
+fn object_resource(triple: &Triple) -> Option<NamedOrBlankNode> {
+    match &triple.object {
+        Term::NamedNode(node) => Some(node.clone().into()),
+        Term::BlankNode(node) => Some(node.clone().into()),
+        Term::Literal(_) | Term::Triple(_) => None,
     }
 }
 
 /// Returns a name that is distinct for IRIs and blank nodes.
-fn name(term: TermRef<'_>) -> String {
-    match term {
-        TermRef::Blank(label) => format!("_:{label}"),
-        term => term.text().to_owned(),
+fn name(node: &NamedOrBlankNode) -> String {
+    match node {
+        NamedOrBlankNode::BlankNode(node) => format!("_:{}", node.as_str()),
+        NamedOrBlankNode::NamedNode(node) => node.as_str().to_owned(),
     }
 }
 
 /// Returns the entities of a triple, each with true if it is the subject. A link between two entities gives two.
 fn ends(triple: &Triple) -> impl Iterator<Item = (u64, bool)> + use<> {
-    let subject = entity(TermRef::from(Term::from(triple.subject.clone()).as_ref()));
-    let links = !is_type(triple) && !triple.object.is_literal();
-    let object = links.then(|| entity(TermRef::from(triple.object.as_ref()))).filter(|&object| object != subject);
+    let subject = entity(&triple.subject);
+    let linked = object_resource(triple).filter(|_| !is_type(triple));
+    let object = linked.map(|object| entity(&object)).filter(|&object| object != subject);
     std::iter::once((subject, true)).chain(object.map(|object| (object, false)))
 }
 
-fn entity(term: TermRef<'_>) -> u64 {
-    hash(&name(term))
+fn entity(node: &NamedOrBlankNode) -> u64 {
+    hash(&name(node))
 }
 
 /// Returns an evenly distributed hash: a fast hash with the SplitMix finaliser of Steele, Lea and Flood.

@@ -8,7 +8,7 @@
 use super::{StoreError, graph_file};
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph};
-use oxrdf::{Literal, NamedNode, Term};
+use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, Term, Triple};
 use oxsdatatypes::{
     Boolean, Date, DateTime, DayTimeDuration, Decimal, Double, Duration, Float, GDay, GMonth, GMonthDay, GYear,
     GYearMonth, Integer, Time, YearMonthDuration,
@@ -49,35 +49,56 @@ pub enum SerializedTerm {
     Language(String, String),
     /// Lexical form and datatype IRI.
     Typed(String, String),
+    /// Lexical form and language tag of a literal that is written from left to right.
+    LeftToRight(String, String),
+    /// Lexical form and language tag of a literal that is written from right to left.
+    RightToLeft(String, String),
+    /// Subject, predicate and object of a triple term.
+    Triple(Box<[Self; 3]>),
 }
 
 impl From<Term> for SerializedTerm {
     fn from(term: Term) -> Self {
-        match TermRef::from(term.as_ref()) {
-            TermRef::Iri(iri) => Self::Iri(iri.to_owned()),
-            TermRef::Blank(label) => Self::Blank(label.to_owned()),
-            TermRef::Literal { lexical, kind } => match kind {
-                LiteralKind::Plain => Self::Plain(lexical.to_owned()),
-                LiteralKind::Language(tag) => Self::Language(lexical.to_owned(), tag.to_owned()),
-                LiteralKind::Datatype(iri) => Self::Typed(lexical.to_owned(), iri.to_owned()),
-            },
+        let literal = match term {
+            Term::NamedNode(node) => return Self::Iri(node.into_string()),
+            Term::BlankNode(node) => return Self::Blank(node.into_string()),
+            Term::Triple(triple) => {
+                let subject = Self::from(Term::from(triple.subject));
+                let predicate = Self::Iri(triple.predicate.into_string());
+                return Self::Triple(Box::new([subject, predicate, triple.object.into()]));
+            }
+            Term::Literal(literal) => literal,
+        };
+        match literal.destruct() {
+            (lexical, _, Some(tag), None) => Self::Language(lexical, tag),
+            (lexical, _, Some(tag), Some(BaseDirection::Ltr)) => Self::LeftToRight(lexical, tag),
+            (lexical, _, Some(tag), Some(BaseDirection::Rtl)) => Self::RightToLeft(lexical, tag),
+            (lexical, Some(datatype), None, _) => Self::Typed(lexical, datatype.into_string()),
+            (lexical, None, None, _) => Self::Plain(lexical),
         }
     }
 }
 
 impl SerializedTerm {
-    /// Converts the term.
+    /// Converts the term. Returns `None` for a triple term with a subject or predicate that cannot be one.
     #[must_use]
-    pub fn to_term(&self) -> Term {
-        let literal = |lexical, kind| TermRef::Literal { lexical, kind };
-        match self {
-            Self::Iri(iri) => TermRef::Iri(iri),
-            Self::Blank(label) => TermRef::Blank(label),
-            Self::Plain(lexical) => literal(lexical, LiteralKind::Plain),
-            Self::Language(lexical, tag) => literal(lexical, LiteralKind::Language(tag)),
-            Self::Typed(lexical, iri) => literal(lexical, LiteralKind::Datatype(iri)),
-        }
-        .to_term()
+    pub fn to_term(&self) -> Option<Term> {
+        let directional = |lexical: &str, tag: &str, direction| {
+            Literal::new_directional_language_tagged_literal_unchecked(lexical, tag, direction)
+        };
+        Some(match self {
+            Self::Iri(iri) => NamedNode::new_unchecked(iri).into(),
+            Self::Blank(label) => BlankNode::new_unchecked(label).into(),
+            Self::Plain(lexical) => Literal::new_simple_literal(lexical).into(),
+            Self::Language(lexical, tag) => Literal::new_language_tagged_literal_unchecked(lexical, tag).into(),
+            Self::Typed(lexical, iri) => Literal::new_typed_literal(lexical, NamedNode::new_unchecked(iri)).into(),
+            Self::LeftToRight(lexical, tag) => directional(lexical, tag, BaseDirection::Ltr).into(),
+            Self::RightToLeft(lexical, tag) => directional(lexical, tag, BaseDirection::Rtl).into(),
+            Self::Triple(parts) => {
+                let [subject, predicate, object] = parts.as_ref();
+                Triple::from_terms(subject.to_term()?, predicate.to_term()?, object.to_term()?).ok()?.into()
+            }
+        })
     }
 }
 
@@ -100,7 +121,7 @@ impl GraphCounts {
         let stored = |id: TermId| same.get(&id.0).copied().unwrap_or(id.0);
         let row = |triple: &lodeseek_rdf::Triple| [triple.subject.0, triple.predicate.0, stored(triple.object)];
         let rows = graph.triples().iter().map(row).collect();
-        Self::from_rows(rows, graph.iri(rdf::TYPE).map(|id| id.0), |id| in_store(graph.term(TermId(id))))
+        Self::from_rows(rows, graph.iri(rdf::TYPE).map(|id| id.0), |id| in_store(graph, TermId(id)))
     }
 
     /// GraphCounts triples (subject, predicate, object) of numbers, in any order, repeated ones once.
@@ -176,9 +197,10 @@ fn named<C>(counts: FxHashMap<u32, C>, term: impl Fn(u32) -> Term) -> Vec<(Seria
     counts
 }
 
-/// Literals whose value another literal before them has too: the store holds them as that one.
+/// Literals whose value another literal before them has too, and triple terms that differ in such literals only: the store
+/// holds them as the first one.
 fn taken_for_another(graph: &TripleGraph) -> FxHashMap<u32, u32> {
-    let (mut first, mut same) = (FxHashMap::default(), FxHashMap::default());
+    let (mut first, mut same) = (FxHashMap::default(), FxHashMap::<u32, u32>::default());
     for id in graph.literals() {
         let TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } = graph.term(id) else { continue };
         let Some(value) = value(lexical, datatype) else { continue };
@@ -189,6 +211,15 @@ fn taken_for_another(graph: &TripleGraph) -> FxHashMap<u32, u32> {
             Entry::Occupied(known) => {
                 same.insert(id.0, *known.get());
             }
+        }
+    }
+    let mut triple_terms = FxHashMap::default();
+    for id in graph.triple_terms() {
+        let TermRef::Triple(mut triple) = graph.term(id) else { continue };
+        triple.object.0 = same.get(&triple.object.0).copied().unwrap_or(triple.object.0);
+        let known = *triple_terms.entry(triple).or_insert(id.0);
+        if known != id.0 {
+            same.insert(id.0, known);
         }
     }
     same
@@ -227,13 +258,20 @@ fn value<'d>(lexical: &str, datatype: &'d str) -> Option<(&'d str, String)> {
 }
 
 /// A term as the store gives it back.
-fn in_store(term: TermRef<'_>) -> Term {
-    if let TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } = term
-        && let Some((name, form)) = value(lexical, datatype)
-    {
-        return Literal::new_typed_literal(form, NamedNode::new_unchecked(format!("{XSD}{name}"))).into();
+fn in_store(graph: &TripleGraph, id: TermId) -> Term {
+    match graph.term(id) {
+        TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } => match value(lexical, datatype) {
+            Some((name, form)) => {
+                Literal::new_typed_literal(form, NamedNode::new_unchecked(format!("{XSD}{name}"))).into()
+            }
+            None => graph.to_term(id),
+        },
+        TermRef::Triple(triple) => {
+            let stored = Triple { object: in_store(graph, triple.object), ..graph.to_triple(triple) };
+            stored.into()
+        }
+        _ => graph.to_term(id),
     }
-    term.to_term()
 }
 
 #[cfg(test)]

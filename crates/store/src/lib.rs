@@ -45,6 +45,7 @@ mod remove;
 mod repair;
 mod resource;
 mod named_graphs;
+mod occurrences;
 mod pointers;
 mod undo;
 mod verify;
@@ -63,6 +64,7 @@ pub use load::{
     StagedDataset,
 };
 pub use named_graphs::StoredGraph;
+pub use occurrences::{Occurrences, Uses};
 pub use rebase::change_base;
 pub use record::Stamp;
 pub use repair::{Lost, LostDataset, damaged_store, rebuild_store};

@@ -12,8 +12,8 @@ use lodeseek_catalog::Iris;
 use lodeseek_index::document::{CompactDocument, FieldedDocument};
 use lodeseek_index::{Analysis, AnalysisKind, Feature, IndexDocument, document_version};
 use lodeseek_profile::{PatternSummary, Profile, Schema};
-use lodeseek_rdf::{Labels, LiteralKind, TermId, TermRef, TripleGraph};
-use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, Starts};
+use lodeseek_rdf::{Labels, TermId, TripleGraph};
+use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples};
 use lodeseek_store::Entry;
 use oxrdf::Triple;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ struct IndexedSnippets {
     /// The name of the snippet's method.
     method: &'static str,
     snippet: Snippet,
-    ranking: Snippet,
+    ranking: Vec<lodeseek_rdf::Triple>,
 }
 
 impl<'i> Deriver<'i> {
@@ -107,16 +107,17 @@ impl<'i> Deriver<'i> {
         let (method, compact_method) = (self.options.snippet_method, self.options.compact_method());
         let (budget, work) = (self.options.snippet_budget, self.options.work(graph.len()));
         let extractor = method.extractor(&MethodOptions { work, ..MethodOptions::default() })?;
+        if (method, compact_method) == (Method::IlluSnip, DEFAULT_COMPACT_METHOD) {
+            // Both use the same weights, which are computed once.
+            let illusnip = IlluSnip::default().with_work(work.unwrap_or(u64::MAX));
+            let (snippet, ranking) = illusnip.extract_and_rank(budget, COMPACT_BUDGET, graph, profile);
+            return Ok(IndexedSnippets { method: extractor.name(), snippet, ranking });
+        }
         let compact_work = compact_method.default_work().map(|default| default.min(PATTERN_WORK));
         let ranker = compact_method.extractor(&MethodOptions { work: compact_work, ..MethodOptions::default() })?;
-        let (snippet, ranking) = if (method, compact_method) == (Method::IlluSnip, DEFAULT_COMPACT_METHOD) {
-            // Both use the same weights, which are computed once.
-            let heaviest_first = IlluSnip::default().with_starts(Starts::Heaviest);
-            let illusnip = IlluSnip::default().with_work(work.unwrap_or(u64::MAX));
-            illusnip.extract_with(budget, (&heaviest_first, COMPACT_BUDGET), graph, profile)
-        } else {
-            (extractor.extract(graph, profile, budget), ranker.extract(graph, profile, COMPACT_BUDGET))
-        };
+        let snippet = extractor.extract(graph, profile, budget);
+        let first = ranker.extract(graph, profile, COMPACT_BUDGET).triples;
+        let ranking = rank_triples(graph, profile, &first, COMPACT_BUDGET);
         Ok(IndexedSnippets { method: extractor.name(), snippet, ranking })
     }
 
@@ -174,7 +175,8 @@ impl<'i> Deriver<'i> {
 fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut terms = Vec::with_capacity(3 * snippet.triples.len());
     for triple in &snippet.triples {
-        terms.extend([triple.subject, triple.predicate, triple.object]);
+        terms.extend([triple.subject, triple.predicate]);
+        graph.each_part(triple.object, &mut |part| terms.push(part));
     }
     let mut all = BTreeMap::new();
     for language in CARD_LANGUAGES {
@@ -195,13 +197,9 @@ fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTre
 
 /// Returns the text of a literal tagged with a language or a regional variant of it.
 fn text_in_language<'g>(graph: &'g TripleGraph, literal: TermId, language: &str) -> Option<&'g str> {
-    match graph.term(literal) {
-        TermRef::Literal { lexical, kind: LiteralKind::Language(tag) } => {
-            let primary = tag.split('-').next()?;
-            primary.eq_ignore_ascii_case(language).then_some(lexical)
-        }
-        _ => None,
-    }
+    let literal = graph.term(literal);
+    let primary = literal.language()?.split('-').next()?;
+    primary.eq_ignore_ascii_case(language).then_some(literal.text())
 }
 
 /// Runs a function and adds its running time to a total.

@@ -443,6 +443,7 @@ impl ReadContext<'_> {
             report: &mut report,
             budget: Rc::default(),
             counter: ResolvedCounter::default(),
+            rdf_star: None,
         };
         // The media type describes the whole distribution, not the members of an archive.
         let announced = self.announced.filter(|_| !name.contains('!')).or_else(|| Syntax::from_file_name(name));
@@ -593,6 +594,9 @@ fn object_length(object: &Term) -> usize {
             let datatype = literal.language().unwrap_or_else(|| literal.datatype().as_str()).len();
             literal.value().len() + if datatype > 256 { datatype } else { 0 }
         }
+        Term::Triple(triple) => {
+            subject_text(&triple.subject).len() + triple.predicate.as_str().len() + object_length(&triple.object)
+        }
     }
 }
 
@@ -610,6 +614,8 @@ struct Sink<'a> {
     report: &'a mut FileReport,
     budget: Rc<ResolvedBudget>,
     counter: ResolvedCounter,
+    /// First line with a quoted triple of RDF-star.
+    rdf_star: Option<u64>,
 }
 
 impl Sink<'_> {
@@ -675,6 +681,7 @@ fn check(triple: &Triple) -> Result<(), String> {
         Term::NamedNode(node) => check_iri(node.as_str()),
         Term::BlankNode(_) => Ok(()),
         Term::Literal(literal) => check_literal(literal),
+        Term::Triple(triple) => check(triple),
     }
 }
 

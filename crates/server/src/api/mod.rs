@@ -3,6 +3,7 @@
 //! Routes that also have a page choose it by content negotiation and render it with [`crate::pages`].
 
 mod dataset;
+mod entities;
 mod entity;
 mod example;
 mod examples;
@@ -47,6 +48,8 @@ pub(crate) struct ApiState {
     similar::example,
     suggest::suggest,
     entity::entity,
+    entities::entities,
+    entities::page,
     quality::one,
     quality::all,
     terms::terms,
@@ -67,6 +70,8 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/dataset/{id}/entity", get(entity::entity))
         .route("/dataset/{id}/similar", get(similar::of_dataset))
         .route("/like", get(similar::form).post(similar::example).layer(example_limit))
+        .route("/entities", get(entities::page))
+        .route("/api/entities", get(entities::entities))
         .route("/quality", get(quality::page_of_all))
         .route("/api/quality", get(quality::all))
         .route("/api/quality/{id}", get(quality::one))

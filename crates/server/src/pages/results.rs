@@ -5,8 +5,9 @@ use super::{
     PageContext, Piece, TextView, TripleView, WorkView, best_text, error, excerpt, pieces, readable, render, size,
     source_name, title_of, triple_view, work_view,
 };
-use super::{similar, start};
+use super::{entities, similar, start};
 use crate::AppState;
+use crate::entity_search;
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
@@ -156,6 +157,8 @@ struct SearchPage {
     interpretations: Vec<String>,
     /// Address of the same query without interpretation.
     literal: String,
+    /// Link to the entities with the words, or to the datasets of a resource: (text, address).
+    entities: Option<(String, String)>,
 }
 
 impl SearchPage {
@@ -376,6 +379,7 @@ fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listi
         suggestion: None,
         interpretations: Vec::new(),
         literal: String::new(),
+        entities: None,
         hits,
         page,
     }
@@ -551,8 +555,17 @@ fn search_page(
             .map(|meant| (meant.clone(), Results { query: meant, page: 0, ..*results }.href())),
         interpretations: response.interpretations.iter().map(|part| interpretation(&page, part)).collect(),
         literal: Results { syntax: QuerySyntax::Literal, page: 0, ..*results }.href(),
+        entities: entities_link(state, &page, &request.query),
         page,
     }
+}
+
+/// Returns the link to the entities with the words of a query, or to the datasets of the resource that it names. `None` if no
+/// dataset has content.
+fn entities_link(state: &AppState, page: &PageContext, query: &str) -> Option<(String, String)> {
+    let has_content = state.searcher.catalog().has_content().unwrap_or(false);
+    let text = if entity_search::resource(query).is_some() { "occurrences-link" } else { "entities-link" };
+    has_content.then(|| (page.text(text), entities::address(query)))
 }
 
 /// Returns the examples of a search, each with the address of the search without it.
@@ -762,7 +775,10 @@ fn compared(response: &SearchResponse) -> usize {
 /// Returns a score with the name of its model or models.
 fn score_text(page: &PageContext, score: f64, response: &SearchResponse) -> String {
     let mut models: Vec<&str> = vec![response.model];
-    if let Some(rerank) = &response.rerank {
+    let cross_encoder = response.rerank.as_ref().and_then(|rerank| rerank.cross_encoder.as_ref());
+    if let Some(cross_encoder) = cross_encoder.filter(|summary| !summary.deadline_passed) {
+        models = vec![&cross_encoder.model];
+    } else if let Some(rerank) = &response.rerank {
         models.extend(rerank.encoders.iter().map(|encoder| encoder.model.as_str()));
     }
     models.dedup();
