@@ -13,7 +13,7 @@ RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
-        documentation clients agents federation portal pages operator replicas export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
+        documentation clients agents federation portal pages operator replicas cluster-test export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
         wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation bench-entities clean
 
 help: ## print this list
@@ -99,6 +99,9 @@ operator: build-lab ## play the operator: harvest, upload, backup, restore besid
 
 replicas: build-lab ## test two replicas of snapshots on an S3 server behind HAProxy; CLIENTS=32 clients instead of 8
 	@python3 tests/interop/replicas.py $(PROGRAM) $(CLIENTS)
+
+cluster-test: build-lab ## derive DATA/lod on Spark with two executors, kill one, and compare the rankings with one machine; needs Java 17
+	@$(ENV) python3 tests/interop/cluster.py $(PROGRAM) $(DATA)/lod
 
 export: build-lab ## test the ONNX export of training against numpy, without torch
 	@$(ENV) python3 tests/interop/export.py $(PROGRAM)

@@ -9,6 +9,7 @@
 //! - 2: error.
 
 mod backup;
+mod cluster;
 mod completions;
 mod config;
 mod dataset_ids;
@@ -116,6 +117,8 @@ enum Command {
     Restore(backup::Arguments),
     /// Publish a snapshot of the collection to object storage, for `serve --snapshot`.
     Publish(publish::Arguments),
+    /// Plan, derive and assemble the collection on many machines.
+    Cluster(cluster::Arguments),
     /// Change the base of all IRIs of the collection.
     Rebase(rebase::Arguments),
     /// Show a dataset.
@@ -238,6 +241,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::Backup(arguments) => backup::run(home, arguments),
         Command::Restore(arguments) => backup::run_restore(home, arguments),
         Command::Publish(arguments) => publish::run(home, arguments),
+        Command::Cluster(arguments) => cluster::run(home, config, arguments),
         Command::Rebase(arguments) => rebase::run(home, arguments),
         Command::Show(arguments) => show::run(home, arguments),
         Command::Similar(arguments) => similar::run(home, config, arguments),

@@ -15,6 +15,8 @@ mod catalog_feed;
 mod ckan;
 #[cfg(feature = "rocksdb")]
 mod cli;
+#[cfg(all(target_os = "linux", feature = "rocksdb"))]
+mod cluster;
 #[cfg(feature = "rocksdb")]
 mod collection;
 #[cfg(feature = "rocksdb")]

@@ -53,15 +53,17 @@ pub use dataset_triples::{dataset_shapes, dataset_triples, dataset_void};
 pub use dense::{DenseMatch, PartKind, PartShare};
 pub use duplicates::{DatasetReference, DuplicateMode, MAX_DUPLICATES_SHOWN, RelatedDatasets, RelatedEdition};
 pub use encoding::{
-    EncodingOptions, EncodingProgress, EncodingReport, create_vectors, encode, encode_all, has_vectors, list_vectors,
-    passages,
+    EncodedDataset, EncodingOptions, EncodingProgress, EncodingReport, create_vectors, encode, encode_all,
+    encode_all_with, encode_dataset, has_vectors, list_vectors, passages,
 };
 pub use entities::{EntityHit, EntityRequest, EntityResponse};
 pub use evidence::Evidence;
 pub use facts::{facet_label, facet_value};
 pub use federation::{Federation, worker_services};
 pub use indexed_catalog::IndexedCatalog;
-pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
+pub use indexer::{
+    DerivedDataset, DerivedSource, Deriver, IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes,
+};
 pub use integrity::{
     IncompleteIndex, IntegrityReport, RepairReport, has_unusable_index, incomplete_index, repair, verify, verify_open,
 };

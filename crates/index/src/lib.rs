@@ -37,7 +37,7 @@ pub use statistics::{
 };
 pub use top_docs::{Clause, DocumentAddress, PostingsSlice, TermScorer, TopDocs, WindowScores};
 pub use verified_directory::{DamagedFile, MAX_VERIFIED_BYTES, link_commit, verify};
-pub use writer::{IndexDocument, IndexWriter};
+pub use writer::{IndexDocument, IndexWriter, document_version};
 
 use crate::document::Field;
 use columns::SegmentColumns;

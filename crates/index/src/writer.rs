@@ -8,6 +8,7 @@ use super::{Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Sn
 use crate::document::{Field, FieldText, FieldedDocument};
 use lodeseek_catalog::{BoundingBox, Day, Period};
 use lodeseek_ranking::DatasetId;
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
 use tantivy::indexer::NoMergePolicy;
@@ -21,11 +22,11 @@ const MANY: usize = 8;
 const LARGER: u64 = 4;
 
 /// Dataset ready to be indexed.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct IndexDocument {
     /// Id of the dataset.
     pub id: DatasetId,
-    /// Hash of its content and metadata; see [`IndexWriter::version`].
+    /// Hash of its content and metadata; see [`document_version`].
     pub version: String,
     /// Analysed fields.
     texts: [String; 8],
@@ -35,8 +36,10 @@ pub struct IndexDocument {
     facts: Facts,
     features: Vec<Feature>,
     /// Display data (card) as JSON.
+    #[serde(with = "json_text")]
     pub card: Vec<u8>,
     /// Compact document for encoders, as JSON.
+    #[serde(with = "json_text")]
     pub compact: Vec<u8>,
 }
 
@@ -81,6 +84,19 @@ impl IndexDocument {
     }
 }
 
+/// Serialization of bytes that are JSON as a text.
+mod json_text {
+    use serde::{Deserialize, Deserializer, Serializer, ser::Error};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(std::str::from_utf8(bytes).map_err(S::Error::custom)?)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        String::deserialize(deserializer).map(String::into_bytes)
+    }
+}
+
 /// Returns the tokens of each distinct value, each followed by a space, and their number.
 fn analysed_values(text: &FieldText, analysis: &Analysis) -> Vec<(String, u64)> {
     let mut values = Vec::with_capacity(text.values.len());
@@ -109,6 +125,15 @@ fn occurrences(text: &FieldText, values: &[(String, u64)]) -> (String, u64) {
         length += count;
     }
     (all, length)
+}
+
+/// Returns the version of a dataset's document. It changes with its content, its metadata, the analysis and the format of the
+/// index.
+#[must_use]
+pub fn document_version(analysis: AnalysisKind, content: &str, metadata: &str) -> String {
+    use sha2::{Digest, Sha256};
+    let digest = Sha256::digest(format!("{FORMAT}\n{analysis}\n{content}\n{metadata}"));
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Index writer. Nothing is visible or durable before [`commit`](Self::commit).
@@ -155,19 +180,10 @@ impl IndexWriter {
     }
 
     /// Sets another analysis, which is recorded with the next commit. Documents with another analysis remain until they
-    /// are replaced; their [`version`](Self::version) identifies them.
+    /// are replaced; their [version](document_version) identifies them.
     #[must_use]
     pub fn with_analysis(self, analysis: AnalysisKind) -> Self {
         Self { analysis, ..self }
-    }
-
-    /// Returns the version of a dataset. It changes with its content, its metadata, the analysis and the format of the
-    /// index.
-    #[must_use]
-    pub fn version(&self, content: &str, metadata: &str) -> String {
-        use sha2::{Digest, Sha256};
-        let digest = Sha256::digest(format!("{FORMAT}\n{}\n{content}\n{metadata}", self.analysis));
-        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Returns the last commit.

@@ -166,8 +166,13 @@ impl GraphCounts {
     /// Writes the counts beside the graph file of the version.
     pub fn write(&self, home: &Path, version: &str) -> Result<(), StoreError> {
         let path = path(home, version);
-        let body = serde_json::to_vec(self).map_err(|error| StoreError::io(&path)(error.into()))?;
-        graph_file::write_unsettled(&path, &graph_file::with_checksum(&body))
+        graph_file::write_unsettled(&path, &self.to_bytes(&path)?)
+    }
+
+    /// Returns the content of their file. `path` is for errors.
+    pub(super) fn to_bytes(&self, path: &Path) -> Result<Vec<u8>, StoreError> {
+        let body = serde_json::to_vec(self).map_err(|error| StoreError::io(path)(error.into()))?;
+        Ok(graph_file::with_checksum(&body))
     }
 
     /// The counts kept of a version; `None` where there are none, or they are damaged.

@@ -45,10 +45,14 @@ pub(super) fn restore(home: &Path, expected: &str, graph: &TripleGraph) -> Resul
 }
 
 fn write_compact(path: &Path, compact: &[u8]) -> Result<(), StoreError> {
+    write_unsettled(path, &compress(path, compact)?)
+}
+
+/// Compresses the compact form of a graph. `path` is for errors.
+pub(super) fn compress(path: &Path, compact: &[u8]) -> Result<Vec<u8>, StoreError> {
     let mut encoder = FrameEncoder::new(Vec::with_capacity(compact.len() / 2));
     encoder.write_all(compact).map_err(StoreError::io(path))?;
-    let bytes = encoder.finish().map_err(|error| StoreError::io(path)(error.into()))?;
-    write_unsettled(path, &bytes)
+    encoder.finish().map_err(|error| StoreError::io(path)(error.into()))
 }
 
 /// Reads a graph; the reason where the file cannot be used.

@@ -36,6 +36,7 @@ mod fingerprint;
 mod graph_file;
 mod holders;
 mod home_folder;
+mod intake;
 mod journal;
 mod load;
 mod rebase;
@@ -55,9 +56,13 @@ pub use counts::{GraphCounts, UsageCounts};
 pub use fingerprint::Fingerprint;
 pub use graph_file::{read_checked, write_checked, write_whole};
 pub use home_folder::create_private_folder;
+pub use intake::{
+    DatasetContent, SourceFile, SourcePlace, VersionFiles, describe_dataset, read_source_files, source_files,
+};
 pub use journal::{PastDataset, PastLoad};
 pub use load::{
     DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced,
+    StagedDataset,
 };
 pub use named_graphs::StoredGraph;
 pub use occurrences::{Occurrences, Uses};

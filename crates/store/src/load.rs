@@ -4,15 +4,15 @@
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
 use super::counts::GraphCounts;
-use super::{Description, Stamp, Store, StoreError, blank, fingerprint, graph_file, journal};
-use lodeseek_catalog::{Catalog, Dataset, DatasetId, Distribution, LocalCopy, Location, dcat};
-use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome};
+use super::intake::{DatasetContent, bytes_of, describe_dataset, read_source_files, source_files};
+use super::{Description, Stamp, Store, StoreError, blank, fingerprint, graph_file, journal, read_content};
+use lodeseek_catalog::{Catalog, Dataset, DatasetId};
+use lodeseek_rdf::TripleGraph;
+use lodeseek_rdf::dump::{FileReport, Limits};
 use lodeseek_rdf::vocab::lodeseek;
-use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{Literal, NamedNode, Triple};
 use serde::{Deserialize, Serialize};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
@@ -120,7 +120,7 @@ pub enum DatasetOutcome {
 }
 
 /// The report of one dataset.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DatasetReport {
     /// Its id.
     pub id: DatasetId,
@@ -149,6 +149,16 @@ pub struct LoadReport {
     pub cleared_graphs: usize,
 }
 
+impl DatasetReport {
+    /// Creates the report of a dataset with so many distinct triples.
+    #[must_use]
+    pub fn new(id: DatasetId, title: &str, triples: u64, files: Vec<FileReport>) -> Self {
+        let read = files.iter().map(|file| file.triples).sum();
+        let skipped = files.iter().map(|file| file.skipped).sum();
+        Self { id, title: title.to_owned(), outcome: DatasetOutcome::Loaded, triples, read, skipped, files }
+    }
+}
+
 impl LoadReport {
     /// Distinct triples of all datasets.
     #[must_use]
@@ -162,9 +172,23 @@ impl LoadReport {
     }
 }
 
+/// A dataset that was read elsewhere.
+#[derive(Clone, Debug)]
+pub struct StagedDataset {
+    /// Its description in the catalogue graph, as from [`describe_dataset`].
+    pub description: Vec<Triple>,
+    /// The version of its content.
+    pub version: String,
+    /// If true, a file that should hold content is missing, damaged, or holds nothing that can be read.
+    pub lacks_content: bool,
+    /// The report of reading its files.
+    pub report: DatasetReport,
+}
+
 /// A dataset read and ready to be written.
 struct Parsed {
-    dataset: Dataset,
+    /// Its description in the catalogue graph, without the number of skipped statements.
+    description: Vec<Triple>,
     graph: TripleGraph,
     version: String,
     /// If true, a file that should hold content is missing, damaged, or holds nothing that can be read.
@@ -225,11 +249,34 @@ impl<'s> Loader<'s> {
         let mut run = Run::new(self, &[], Path::new(""), Vec::new(), on_progress);
         run.progress.datasets_total = datasets.len();
         for (dataset, graph) in datasets {
-            let read = graph.len() as u64;
-            run.take(parsed(dataset, graph, Vec::new(), read, self.store)?, 0)?;
+            let content = DatasetContent { graph, files: Vec::new(), lacks_content: false };
+            let mut parsed = parsed(&dataset, content, self.store)?;
+            parsed.report.read = parsed.report.triples;
+            run.take(parsed, 0)?;
         }
         run.write()?;
         run.finish()
+    }
+
+    /// Loads datasets that were read elsewhere, in the given order. Their [files](super::VersionFiles) must be in the home.
+    ///
+    /// # Errors
+    /// The first error of `datasets`; if a graph file is missing or damaged; errors of the store.
+    pub fn load_staged<E: From<StoreError>>(
+        &self,
+        datasets: impl Iterator<Item = Result<StagedDataset, E>>,
+        total: usize,
+        on_progress: &dyn Fn(LoadProgress),
+    ) -> Result<LoadReport, E> {
+        let mut run = Run::new(self, &[], Path::new(""), Vec::new(), on_progress);
+        run.progress.datasets_total = total;
+        for dataset in datasets {
+            let StagedDataset { description, version, lacks_content, report } = dataset?;
+            let graph = read_content(&self.store.home, &version)?;
+            run.take(Parsed { description, graph, version, lacks_content, report }, 0)?;
+        }
+        run.write()?;
+        Ok(run.finish()?)
     }
 }
 
@@ -306,7 +353,7 @@ impl<'r> Run<'r> {
         let mut descriptions = Vec::new();
         let mut new_content = Vec::new();
         for (place, parsed) in batch.iter_mut().enumerate() {
-            let id = &parsed.dataset.metadata.id;
+            let id = &parsed.report.id;
             let description = description(parsed, store);
             let present = store.version(id)?;
             let same_content = present.as_ref() == Some(&parsed.version) && store.has_content(id, parsed)?;
@@ -346,7 +393,7 @@ impl<'r> Run<'r> {
     fn write_content(&self, batch: &[Parsed], places: &[usize]) -> Result<(), StoreError> {
         let (store, options) = (self.loader.store, &self.loader.options);
         let quads = places.iter().map(|&place| &batch[place]).flat_map(|parsed| {
-            let graph = store.iris.graph(&parsed.dataset.metadata.id, &parsed.version);
+            let graph = store.iris.graph(&parsed.report.id, &parsed.version);
             let space = blank::BlankNodeScope::from_graph(&graph);
             let triples = parsed.graph.triples().iter();
             triples.map(move |&triple| space.to_store(parsed.graph.to_triple(triple)).in_graph(graph.clone()))
@@ -368,20 +415,6 @@ impl Store {
         let graph = self.iris.graph(id, &parsed.version);
         Ok(parsed.graph.is_empty() || self.oxigraph.contains_named_graph(graph.as_ref())?)
     }
-}
-
-fn is_unreadable(file: &FileReport) -> bool {
-    file.outcome == Outcome::Unreadable
-}
-
-/// Returns true if a file holds nothing that can be read: it is empty, no RDF (a web page in its place), or every statement
-/// is broken. A file that is read completely may hold no triples.
-fn is_void(path: &Path, reports: &[FileReport]) -> bool {
-    if reports.iter().any(|report| report.triples > 0) {
-        return false;
-    }
-    let is_empty = path.metadata().is_ok_and(|metadata| metadata.len() == 0);
-    is_empty || reports.iter().any(|report| report.outcome != Outcome::Complete)
 }
 
 pub(super) fn same_triples(present: &[Triple], new: &[Triple]) -> bool {
@@ -408,60 +441,15 @@ fn own(description: &[Triple]) -> Vec<Triple> {
     description.iter().filter(is_own).cloned().collect()
 }
 
-/// Everything the catalogue graph is to say of a dataset.
+/// Returns the description of a dataset with the number of skipped statements.
 fn description(parsed: &Parsed, store: &Store) -> Vec<Triple> {
-    let id = &parsed.dataset.metadata.id;
-    let node = store.iris.dataset(id);
-    let mut triples = dcat::to_triples(&parsed.dataset, &store.iris);
-    triples.extend(dcat::content_graph(&node, store.iris.part(id, "graph")));
+    let mut triples = parsed.description.clone();
     if parsed.report.skipped > 0 {
+        let node = store.iris.dataset(&parsed.report.id);
         let skipped = NamedNode::new_unchecked(lodeseek::SKIPPED_STATEMENTS);
         triples.push(Triple::new(node, skipped, Literal::from(parsed.report.skipped as i64)));
     }
     triples
-}
-
-/// Returns the path of a distribution's content: its local copy, or a file of the catalogue's folder.
-fn local_content(distribution: &Distribution, folder: &Path) -> Result<PathBuf, Absent> {
-    match &distribution.copy {
-        Some(LocalCopy::File(path)) => Ok(path.clone()),
-        Some(LocalCopy::Missing(reason)) => Err(Absent::Unreadable(reason.clone())),
-        Some(LocalCopy::Unused) => Err(Absent::Unused),
-        None => local_path(&distribution.location, folder).map_err(Absent::Refused),
-    }
-}
-
-/// Why content is not here.
-enum Absent {
-    /// It is not to be read.
-    Refused(String),
-    /// It should be here, and may be another time.
-    Unreadable(String),
-    /// Other files have the content.
-    Unused,
-}
-
-/// The path of a local distribution, if it stays in the catalogue's folder.
-fn local_path(location: &Location, folder: &Path) -> Result<PathBuf, String> {
-    match location {
-        Location::Remote(address) => {
-            Err(format!("{address} is on the web; `load` reads local files only and fetches nothing"))
-        }
-        Location::File(path) => {
-            let inside =
-                Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-            if inside && !path.is_empty() {
-                Ok(folder.join(path))
-            } else {
-                Err(format!("the path {path:?} leads outside the catalogue's folder"))
-            }
-        }
-    }
-}
-
-fn bytes_of(dataset: &Dataset, folder: &Path) -> u64 {
-    let paths = dataset.distributions.iter().filter_map(|d| local_content(d, folder).ok());
-    paths.filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
 }
 
 fn parse_all(
@@ -473,75 +461,26 @@ fn parse_all(
 ) {
     for dataset in datasets {
         let bytes = bytes_of(&dataset, folder);
-        let parsed = parse(dataset, folder, store, limits).map(|parsed| (parsed, bytes));
+        let parsed = parse(&dataset, folder, store, limits).map(|parsed| (parsed, bytes));
         if sender.send(parsed).is_err() {
             return; // the writing side has failed and reported the reason
         }
     }
 }
 
-fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Result<Parsed, StoreError> {
-    let id = dataset.metadata.id.clone();
-    let mut builder = TripleGraphBuilder::new();
-    let plain = DumpReader::with_limits(limits.clone());
-    let mut files = Vec::new();
-    let mut has_void_file = false;
-    for distribution in &dataset.distributions {
-        let name = distribution.location.as_str();
-        let intake = match &distribution.media_type {
-            Some(media_type) => plain.clone().with_media_type(media_type),
-            None => plain.clone(),
-        };
-        match local_content(distribution, folder) {
-            Ok(path) => {
-                let base = base_of(distribution, &id, store);
-                // A parser that panics is wrong about one file; the others, and the load, go on.
-                let read = catch_unwind(AssertUnwindSafe(|| intake.read_file(&path, name, &base, &mut builder)));
-                let reports = read.unwrap_or_else(|_| {
-                    vec![FileReport::unreadable(name, "its parser broke off: a bug worth reporting")]
-                });
-                has_void_file |= is_void(&path, &reports);
-                files.extend(reports);
-            }
-            Err(Absent::Unused) => {}
-            Err(Absent::Refused(reason)) => files.push(FileReport::refused(name, reason)),
-            Err(Absent::Unreadable(reason)) => files.push(FileReport::unreadable(name, reason)),
-        }
-    }
-    let read = files.iter().map(|file| file.triples).sum();
-    let lacks_content = has_void_file || files.iter().any(is_unreadable);
-    Ok(Parsed { lacks_content, ..parsed(dataset, builder.finish(), files, read, store)? })
-}
-
-/// The base of a dump's relative IRIs: the address it was had from (RFC 3986, 5.1.3), else one of this home.
-fn base_of(distribution: &Distribution, id: &DatasetId, store: &Store) -> String {
-    match (&distribution.location, &distribution.copy) {
-        (Location::Remote(address), Some(_)) if NamedNode::new(address.as_str()).is_ok() => address.clone(),
-        (location, _) => store.iris.dump_base(id, location.as_str()),
-    }
+fn parse(dataset: &Dataset, folder: &Path, store: &Store, limits: &Limits) -> Result<Parsed, StoreError> {
+    let content = read_source_files(&source_files(dataset, folder, &store.iris), limits);
+    parsed(dataset, content, store)
 }
 
 /// Keeps the graph's file, counts and fingerprint.
-fn parsed(
-    dataset: Dataset,
-    graph: TripleGraph,
-    files: Vec<FileReport>,
-    read: u64,
-    store: &Store,
-) -> Result<Parsed, StoreError> {
+fn parsed(dataset: &Dataset, content: DatasetContent, store: &Store) -> Result<Parsed, StoreError> {
+    let DatasetContent { graph, files, lacks_content } = content;
     let version = graph_file::write(&store.home, &graph)?;
     GraphCounts::keep(&store.home, &version, &graph)?;
     fingerprint::keep(&store.home, &version, &graph)?;
-    let report = DatasetReport {
-        id: dataset.metadata.id.clone(),
-        title: dataset.metadata.title().to_owned(),
-        outcome: DatasetOutcome::Loaded,
-        triples: graph.len() as u64,
-        read,
-        skipped: files.iter().map(|file| file.skipped).sum(),
-        files,
-    };
-    Ok(Parsed { dataset, graph, version, lacks_content: false, report })
+    let report = DatasetReport::new(dataset.metadata.id.clone(), dataset.metadata.title(), graph.len() as u64, files);
+    Ok(Parsed { description: describe_dataset(dataset, &store.iris), graph, version, lacks_content, report })
 }
 
 #[cfg(test)]

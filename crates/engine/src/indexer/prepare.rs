@@ -1,14 +1,16 @@
-//! Preparation of a dataset for the index: profile, snippet, card and document.
+//! Derivation of what the index has of a dataset: profile, snippet, card and document.
 
 use super::{
-    COMPACT_BUDGET, DEFAULT_COMPACT_METHOD, Indexer, MAX_CARD_LIST, MAX_PROFILE_PATTERNS, PATTERN_WORK, StageTimes,
+    COMPACT_BUDGET, DEFAULT_COMPACT_METHOD, Deriver, IndexOptions, MAX_CARD_LIST, MAX_PROFILE_PATTERNS, PATTERN_WORK,
+    StageTimes,
 };
-use crate::facts::facts;
+use crate::facts::{facts, portal};
 use crate::features::features;
 use crate::snippets::label_all;
 use crate::{CARD_LANGUAGES, Card, Coverage, EngineError};
+use lodeseek_catalog::Iris;
 use lodeseek_index::document::{CompactDocument, FieldedDocument};
-use lodeseek_index::{Analysis, Feature, IndexDocument};
+use lodeseek_index::{Analysis, AnalysisKind, Feature, IndexDocument, document_version};
 use lodeseek_profile::{PatternSummary, Profile, Schema};
 use lodeseek_rdf::{Labels, TermId, TripleGraph};
 use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples};
@@ -17,13 +19,21 @@ use oxrdf::Triple;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// The data of one dataset to be written, computed by a worker thread.
-pub(super) struct PreparedDataset {
-    pub(super) document: IndexDocument,
-    pub(super) profile: Vec<Triple>,
-    pub(super) snippet: Vec<Triple>,
-    pub(super) triples: u64,
-    pub(super) times: StageTimes,
+/// The data of one dataset that the indexer writes.
+#[derive(Clone, Debug)]
+pub struct DerivedDataset {
+    /// The document of the index.
+    pub document: IndexDocument,
+    /// The profile, in VoID.
+    pub profile: Vec<Triple>,
+    /// The snippet with its provenance.
+    pub snippet: Vec<Triple>,
+    /// Number of triples of the content.
+    pub triples: u64,
+    /// The time of each stage.
+    pub times: StageTimes,
+    /// If true, the data was derived elsewhere.
+    pub is_reused: bool,
 }
 
 /// The profile of a dataset's content and what is derived from it.
@@ -43,28 +53,48 @@ struct IndexedSnippets {
     ranking: Vec<lodeseek_rdf::Triple>,
 }
 
-impl Indexer<'_> {
-    /// Computes the profile, snippet and document of a dataset.
-    pub(super) fn prepare(
-        &self,
-        entry: &Entry,
-        version: &str,
-        analysis: &Analysis,
-    ) -> Result<PreparedDataset, EngineError> {
+impl<'i> Deriver<'i> {
+    /// Creates a deriver for a home with these IRIs. An option without a value gets the default of a new index.
+    #[must_use]
+    pub fn new(iris: &'i Iris, options: IndexOptions, analysis: AnalysisKind) -> Self {
+        Self { iris, options, analysis: Analysis::new(analysis) }
+    }
+
+    /// Returns the version of a dataset's document: it changes with the content, the metadata and the options.
+    pub fn version(&self, entry: &Entry) -> Result<String, EngineError> {
+        let metadata = serde_json::to_string(&entry.dataset.metadata)?;
+        let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
+        let IndexOptions { snippet_method, snippet_budget, .. } = self.options;
+        let compact = Some(self.options.compact_method()).filter(|method| *method != DEFAULT_COMPACT_METHOD);
+        let compact = compact.map_or(String::new(), |method| format!(" {method}"));
+        let work = self.options.work(0);
+        let snippet = format!("{snippet_method} {} {work:?} {CARD_LANGUAGES:?}{compact}", snippet_budget.0);
+        let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
+        let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());
+        let facets = format!("{themes:?}{formats:?}{:?}", portal(entry));
+        let coverage = Coverage::declared(&entry.dataset);
+        let coverage = if coverage.is_empty() { String::new() } else { serde_json::to_string(&coverage)? };
+        let description = format!("{metadata}{places:?}{remote}{snippet}{facets}{coverage}");
+        Ok(document_version(self.analysis.kind(), &entry.version, &description))
+    }
+
+    /// Derives the profile, snippet and document of a dataset from its content.
+    ///
+    /// # Errors
+    /// If a method needs a query, or the data cannot be serialized.
+    pub fn derive(&self, entry: &Entry, version: &str, graph: &TripleGraph) -> Result<DerivedDataset, EngineError> {
         let mut times = StageTimes::default();
-        let graph = timed(&mut times.read, || self.store.content(entry))?;
-        let mut described = timed(&mut times.profile, || self.profile(entry, &graph));
-        let snippets = timed(&mut times.snippet, || self.snippets(&graph, &described.profile))?;
-        let snippet = self.snippet_triples(&graph, &snippets, entry);
+        let mut described = timed(&mut times.profile, || self.profile(entry, graph));
+        let snippets = timed(&mut times.snippet, || self.snippets(graph, &described.profile))?;
+        let snippet = self.snippet_triples(graph, &snippets, entry);
         let profile = std::mem::take(&mut described.triples);
         let triples = graph.len() as u64;
-        let document =
-            timed(&mut times.document, || self.document(entry, version, analysis, &graph, described, &snippets))?;
-        Ok(PreparedDataset { document, profile, snippet, triples, times })
+        let document = timed(&mut times.document, || self.document(entry, version, graph, described, &snippets))?;
+        Ok(DerivedDataset { document, profile, snippet, triples, times, is_reused: false })
     }
 
     fn profile(&self, entry: &Entry, graph: &TripleGraph) -> DescribedContent {
-        let node = self.store.iris().dataset(&entry.dataset.metadata.id);
+        let node = self.iris.dataset(&entry.dataset.metadata.id);
         let profile = Profile::new(graph);
         let mut triples = profile.to_void(graph, &node);
         triples.extend(PatternSummary::new(graph, MAX_PROFILE_PATTERNS).to_triples(graph, &node));
@@ -74,7 +104,7 @@ impl Indexer<'_> {
 
     /// Extracts the stored snippet and ranks triples for encoders.
     fn snippets(&self, graph: &TripleGraph, profile: &Profile) -> Result<IndexedSnippets, EngineError> {
-        let (method, compact_method) = (self.options.snippet_method, self.compact_method());
+        let (method, compact_method) = (self.options.snippet_method, self.options.compact_method());
         let (budget, work) = (self.options.snippet_budget, self.options.work(graph.len()));
         let extractor = method.extractor(&MethodOptions { work, ..MethodOptions::default() })?;
         if (method, compact_method) == (Method::IlluSnip, DEFAULT_COMPACT_METHOD) {
@@ -96,7 +126,6 @@ impl Indexer<'_> {
         &self,
         entry: &Entry,
         version: &str,
-        analysis: &Analysis,
         graph: &TripleGraph,
         content: DescribedContent,
         snippets: &IndexedSnippets,
@@ -113,20 +142,21 @@ impl Indexer<'_> {
             profile: content.profile.summary(graph, MAX_CARD_LIST),
             schema: content.schema,
             snippet_method: snippets.method.to_owned(),
-            compact_method: self.compact_method().name().to_owned(),
+            compact_method: self.options.compact_method().name().to_owned(),
             snippet: label_all(graph, &snippets.snippet.triples, &["en".to_owned()]),
             labels: other_labels(graph, &snippets.snippet),
         };
         let compact = CompactDocument::new(metadata, graph, &snippets.ranking);
         let fielded = FieldedDocument::new(metadata, graph);
         let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
-        let document = IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, analysis, card, compact);
+        let document =
+            IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, &self.analysis, card, compact);
         Ok(document.with_facts(facts).with_features(content.features))
     }
 
     /// Returns the triples of a snippet and its provenance, as written to the store.
     fn snippet_triples(&self, graph: &TripleGraph, snippets: &IndexedSnippets, entry: &Entry) -> Vec<Triple> {
-        let (iris, id) = (self.store.iris(), &entry.dataset.metadata.id);
+        let (iris, id) = (self.iris, &entry.dataset.metadata.id);
         let provenance = Provenance {
             dataset: &iris.dataset(id),
             snippet: &iris.part(id, "snippet"),

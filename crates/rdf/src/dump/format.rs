@@ -1,10 +1,10 @@
 //! Detection of the syntax by content; media type and suffix decide ambiguous cases.
 
 use super::Refusal;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Supported input syntax.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the syntaxes'")]
 pub enum Syntax {
     #[serde(rename = "Turtle")]

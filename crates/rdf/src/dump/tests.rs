@@ -378,7 +378,8 @@ fn compressions_and_archives() {
         // Layers and syntax are detected by content, because the name has no suffix.
         let (triples, reports) = read_with(Limits::default(), "dump", &bytes);
         assert_eq!((triples.len(), reports.len()), (1, 1), "{layers:?}: {reports:?}");
-        assert_eq!((reports[0].layers.as_slice(), reports[0].is_clean()), (layers, true), "{reports:?}");
+        assert_eq!(reports[0].layers, layers, "{reports:?}");
+        assert!(reports[0].is_clean(), "{reports:?}");
     }
     let (_, reports) = read_with(Limits::default(), "dump", &tar(&[(&long, nt)]));
     assert_eq!(reports[0].file, format!("dump!{long}"));
