@@ -84,7 +84,7 @@ enum SearchKind {
 impl SearchKind {
     const ALL: [Self; 3] = [Self::Datasets, Self::Entities, Self::Occurrences];
 
-    /// Returns the kind of a search, for a function that tests for a parameter.
+    /// Returns the kind of the search that has some parameters.
     fn of(has: impl Fn(&str) -> bool) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| has(kind.parameter()))
     }
@@ -161,7 +161,7 @@ impl SearchService {
     pub(crate) fn triples(
         &self,
         parameters: &[(&str, Term)],
-        has_passed: &dyn Fn() -> bool,
+        has_passed: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<Triple>, ServiceError> {
         let has = |parameter: &str| parameters.iter().any(|(property, _)| *property == parameter);
         match SearchKind::of(has) {

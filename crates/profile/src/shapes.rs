@@ -81,11 +81,16 @@ pub struct NodeKinds {
     pub blank: bool,
     /// If true, there are literals.
     pub literal: bool,
+    /// If true, there are triple terms of RDF 1.2, for which SHACL 1.0 has no kind.
+    pub triple: bool,
 }
 
 impl NodeKinds {
-    /// Returns the IRI for `sh:nodeKind`; `None` if there are all kinds.
+    /// Returns the IRI for `sh:nodeKind`; `None` if there are all kinds, or triple terms.
     fn iri_of_kind(self) -> Option<&'static str> {
+        if self.triple {
+            return None;
+        }
         match (self.iri, self.blank, self.literal) {
             (true, false, false) => Some(sh::IRI),
             (false, true, false) => Some(sh::BLANK_NODE),
@@ -216,6 +221,7 @@ impl Datatypes {
                 LiteralKind::Plain => "http://www.w3.org/2001/XMLSchema#string",
                 LiteralKind::Language(_) => LANG_STRING,
                 LiteralKind::Datatype(iri) => iri,
+                LiteralKind::LeftToRight(_) | LiteralKind::RightToLeft(_) => rdf::DIR_LANG_STRING,
             };
             if !is_well_formed(lexical, datatype) {
                 continue;
@@ -308,8 +314,10 @@ impl Values {
             self.add_datatype(datatypes.numbers[value.index()]);
         } else {
             let is_iri = graph.is_iri(value);
+            let is_triple = !graph.is_resource(value);
             self.kinds.iri |= is_iri;
-            self.kinds.blank |= !is_iri;
+            self.kinds.blank |= !is_iri && !is_triple;
+            self.kinds.triple |= is_triple;
             self.classes &= classes.instances[value.index()];
             self.datatypes = None;
         }
@@ -329,6 +337,7 @@ impl Values {
         self.kinds.iri |= other.kinds.iri;
         self.kinds.blank |= other.kinds.blank;
         self.kinds.literal |= other.kinds.literal;
+        self.kinds.triple |= other.kinds.triple;
         self.classes &= other.classes;
         match &other.datatypes {
             Some(numbers) => numbers.iter().for_each(|number| self.add_datatype(*number)),
@@ -426,7 +435,7 @@ impl Shacl<'_> {
     fn node_shape(&mut self, place: usize, shape: &NodeShape) {
         let own = node(&format!("{}#class-{}", self.iri.as_str(), place + 1));
         self.add(&own, rdf::TYPE, node(sh::NODE_SHAPE));
-        self.add(&own, sh::TARGET_CLASS, self.graph.term(shape.class).to_term());
+        self.add(&own, sh::TARGET_CLASS, self.graph.to_term(shape.class));
         let more = match shape.more_properties {
             0 => String::new(),
             more => format!(" {more} less frequent properties have no shape."),
@@ -441,7 +450,7 @@ impl Shacl<'_> {
 
     fn property_shape(&mut self, part: &NamedNode, shape: &PropertyShape, entities: u64) {
         self.add(part, rdf::TYPE, node(sh::PROPERTY_SHAPE));
-        self.add(part, sh::PATH, self.graph.term(shape.property).to_term());
+        self.add(part, sh::PATH, self.graph.to_term(shape.property));
         if shape.entities == entities {
             self.add(part, sh::MIN_COUNT, Literal::from(1));
         } else {
@@ -458,7 +467,7 @@ impl Shacl<'_> {
             datatypes => self.disjunction(part, datatypes),
         }
         if let Some(class) = shape.class {
-            self.add(part, sh::CLASS, self.graph.term(class).to_term());
+            self.add(part, sh::CLASS, self.graph.to_term(class));
         }
     }
 

@@ -99,7 +99,7 @@ pub fn encode_rows(rows: &[Vec<Option<Term>>]) -> io::Result<Vec<u8>> {
 /// If the bytes are no rows.
 pub fn decode_rows(bytes: &[u8]) -> io::Result<Vec<Vec<Option<Term>>>> {
     let rows: Vec<Vec<Option<WireTerm<String>>>> = serde_json::from_slice(bytes)?;
-    Ok(rows.into_iter().map(|row| row.into_iter().map(|term| term.map(term_of)).collect()).collect())
+    rows.into_iter().map(|row| row.into_iter().map(|term| term.map(term_of).transpose()).collect()).collect()
 }
 
 /// Reads a part of an answer.

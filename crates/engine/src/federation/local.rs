@@ -80,7 +80,7 @@ impl LocalRequests {
     pub(super) fn search(
         &self,
         parameters: &[(&str, Term)],
-        has_passed: &dyn Fn() -> bool,
+        has_passed: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<Triple>, ServiceError> {
         let search = self.search.as_ref().map_err(|reason| ServiceError::Failed(reason.clone()))?;
         search.triples(parameters, has_passed)
