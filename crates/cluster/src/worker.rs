@@ -143,8 +143,7 @@ impl Worker {
         };
         let json = serde_json::to_vec(&derivation_task).map_err(|error| ClusterError::row(TABLE, &task.id, error))?;
         let mut output = Output::new(folder);
-        let run =
-            PoolTask { task: &json, input: &[], time: self.options.time, is_cancelled: &|| false, answer: None };
+        let run = PoolTask { task: &json, input: &[], time: self.options.time, is_cancelled: &|| false, answer: None };
         let done = self.pool.run(&run, &mut |piece| match output.take(&piece) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {

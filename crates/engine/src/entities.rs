@@ -137,7 +137,8 @@ fn add_hits(
     response: &mut EntityResponse,
 ) {
     let graph = content.graph();
-    let literals: Vec<Triple> = graph.triples().iter().filter(|triple| ends_in_literal(graph, **triple)).copied().collect();
+    let literals: Vec<Triple> =
+        graph.triples().iter().filter(|triple| ends_in_literal(graph, **triple)).copied().collect();
     let mut triples = Vec::with_capacity(entities.len());
     let mut found = Vec::with_capacity(entities.len());
     for (rank, entity) in entities {

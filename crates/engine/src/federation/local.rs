@@ -199,7 +199,9 @@ fn service_error(error: &RemoteError, request: &SelectRequest<'_>) -> ServiceErr
     match error.kind() {
         FailureKind::Refused => ServiceError::Refused(reason),
         FailureKind::RequestTooLarge => ServiceError::TooLarge(reason),
-        FailureKind::Rejected | FailureKind::Status if request.bindings >= MIN_TOO_LARGE => ServiceError::TooLarge(reason),
+        FailureKind::Rejected | FailureKind::Status if request.bindings >= MIN_TOO_LARGE => {
+            ServiceError::TooLarge(reason)
+        }
         _ => ServiceError::Failed(reason),
     }
 }

@@ -298,7 +298,9 @@ fn search(local: &LocalRequests, properties: &[String], values: &[u8], call: &Ca
     let is_closed = call.closed();
     let deadline = Instant::now() + local.time(Duration::MAX);
     let mut batch = Vec::new();
-    for Triple { subject, predicate, object } in local.search(&parameters, &|| is_closed.load(Ordering::Acquire) || Instant::now() >= deadline)? {
+    for Triple { subject, predicate, object } in
+        local.search(&parameters, &|| is_closed.load(Ordering::Acquire) || Instant::now() >= deadline)?
+    {
         let row = vec![Some(subject.into()), Some(predicate.into()), Some(object)];
         if send_row(call, &mut batch, row, BATCH).is_break() {
             return Ok(());
