@@ -23,6 +23,7 @@ pub(super) fn called(granularity: Granularity) -> &'static str {
     match granularity {
         Granularity::Text => "DPR",
         Granularity::Piece => "ColBERT",
+        Granularity::Term => "learned sparse",
     }
 }
 

@@ -547,7 +547,7 @@ mod tests {
             names
         };
         let mut fields: BTreeSet<String> = of_error("", "zzz = 1").into_iter().collect();
-        for table in ["portal", "encoders", "server", "sparql", "service", "log"] {
+        for table in ["portal", "encoders", "fusion", "server", "sparql", "service", "log"] {
             assert!(fields.remove(table), "{table}");
             let prefix = format!("{table}.");
             let names = of_error(&prefix, &format!("[{table}]\nzzz = 1"));

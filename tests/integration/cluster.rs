@@ -88,20 +88,16 @@ fn an_assembled_home_ranks_as_an_indexed_one() {
         let (indexed, assembled) = (run(&single, &arguments), run(&site.path("home"), &arguments));
         assert!(!indexed.out.is_empty() && indexed.out == assembled.out, "{model}");
     }
-    for arguments in
-        [&["show", "chesapeake-water", "--rdf", "ntriples"][..], &["similar", "chesapeake-water", "--json"]]
-    {
-        let sorted = |home: &Path| {
-            let ran = run(home, arguments);
-            assert_eq!(ran.code, Some(0), "{ran:?}");
-            // Times of listing differ.
-            let mut lines: Vec<String> =
-                ran.out.lines().filter(|line| !line.contains("dateTime")).map(str::to_owned).collect();
-            lines.sort();
-            lines
-        };
-        assert_eq!(sorted(&single), sorted(&site.path("home")), "{arguments:?}");
-    }
+    let sorted = |home: &Path| {
+        let ran = run(home, &["show", "chesapeake-water", "--rdf", "nt"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        // Times of listing differ.
+        let mut lines: Vec<String> =
+            ran.out.lines().filter(|line| !line.contains("dateTime")).map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&single), sorted(&site.path("home")));
     assert_eq!(run(&site.path("home"), &["verify"]).code, Some(0));
     let again = site.assemble(&results, 0);
     assert!(again.contains("12 unchanged"), "{again}");

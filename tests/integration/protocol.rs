@@ -377,7 +377,7 @@ async fn the_endpoint_describes_itself() {
     assert_eq!(objects(&graph, ENDPOINT, &format!("{RDF}type")), [named(&sd("Service"))]);
     assert_eq!(objects(&graph, ENDPOINT, &sd("endpoint")), [named(ENDPOINT)]);
     let languages = objects(&graph, ENDPOINT, &sd("supportedLanguage"));
-    assert!(languages.len() == 2 && languages.iter().all(|language| language.to_string().contains("Query>")));
+    assert!(languages.len() == 3 && languages.iter().all(|language| language.to_string().contains("Query>")));
     assert_eq!(objects(&graph, ENDPOINT, &sd("resultFormat")).len(), 10);
     for feature in objects(&graph, ENDPOINT, &sd("feature")) {
         let Term::NamedNode(feature) = feature else { panic!("{feature}") };

@@ -583,7 +583,23 @@ fn cosine(one: &[String], other: &[String]) -> Option<f64> {
 
 #[test]
 fn datasets_near_in_meaning_are_similar_by_the_mean_of_their_cosines() {
-    let home = home();
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, place) in [("north", "Kiel"), ("south", "Freiburg")] {
+        let triple =
+            format!("<http://example.org/{name}> <http://example.org/measures> \"ozone at noon in {place}\" .\n");
+        std::fs::write(folder.path().join(format!("{name}.nt")), triple).expect("written");
+    }
+    let entry = |name: &str| {
+        serde_json::json!({
+            "dataset_id": name,
+            "title": format!("Air quality in the {name}"),
+            "description": "Hourly measurements of ozone and nitrogen dioxide",
+            "download": format!("{name}.nt"),
+        })
+    };
+    let catalog = folder.path().join("datasets.json");
+    std::fs::write(&catalog, serde_json::json!([entry("north"), entry("south")]).to_string()).expect("written");
+    let home = Home::from_catalog(&catalog);
     encoded(&home, &Hashed::new(Granularity::Text));
     let searcher = searcher(&home, Granularity::Text, RerankOptions::default());
     let texts = |id: &DatasetId| searcher.catalog().compact_document(id).expect("read").expect("a text");

@@ -128,7 +128,7 @@ fn a_pattern_may_hold_whatever_sparql_has() {
     );
     assert!(!best.is_empty());
     let one = texts(
-        "SELECT ?rank { { SELECT ?d { ?d search:text 'nitrogen' } LIMIT 1 } ?d search:text 'nitrogen' ; search:rank ?rank }",
+        "SELECT ?rank { { SELECT ?d { ?d search:text 'nitrogen' } ORDER BY ?d LIMIT 1 } ?d search:text 'nitrogen' ; search:rank ?rank }",
     );
     assert_eq!(one.len(), 1, "{one:?}");
     let title = |subject: &str| {

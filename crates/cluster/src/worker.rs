@@ -253,9 +253,11 @@ impl Worker {
         }
         let document: IndexDocument =
             serde_json::from_slice(document).map_err(|error| ClusterError::row(TABLE, id, error))?;
-        let encode =
-            |encoder: &Box<dyn Encoder>| encode_dataset(encoder.as_ref(), self.options.precision, &document.compact);
-        Ok(self.encoders.iter().map(encode).collect::<Result<_, _>>()?)
+        let mut encoded = Vec::with_capacity(self.encoders.len());
+        for encoder in &self.encoders {
+            encoded.push(encode_dataset(encoder.as_ref(), self.options.precision, &document.compact)?);
+        }
+        Ok(encoded)
     }
 }
 

@@ -253,6 +253,9 @@ pub(crate) fn is_bounded(pattern: &GraphPattern) -> bool {
     !properties.is_empty()
 }
 
+/// Executes a search with some parameters and returns its results as triples.
+type Search<'s> = dyn FnMut(&[(&str, Term)]) -> Result<Vec<Triple>, ServiceError> + 's;
+
 /// Evaluates a call: one search for each distinct combination of parameter values. `search` returns the hits as triples, with which
 /// the pattern is matched here.
 ///
@@ -261,7 +264,7 @@ pub(crate) fn is_bounded(pattern: &GraphPattern) -> bool {
 pub(crate) fn answer(
     call: &ServiceCall<'_>,
     rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
-    search: &mut dyn FnMut(&[(&str, Term)]) -> Result<Vec<Triple>, ServiceError>,
+    search: &mut Search<'_>,
 ) -> Result<(), ServiceError> {
     let parameters = parameters(&call.triple_patterns())?;
     let mut searches: BTreeMap<Vec<String>, ParameterRows> = BTreeMap::new();

@@ -169,6 +169,8 @@ impl IndexWriter {
         let writer = index.writer_with_num_threads(1, MEMORY)?;
         // Segments are merged once, at the end. Earlier merges would compete with indexing.
         writer.set_merge_policy(Box::new(NoMergePolicy));
+        // A killed process may have left files of an unfinished commit. This writer would create files of the same names.
+        writer.garbage_collect_files().wait()?;
         let analysis = commit_metadata::analysis_of(&index)?;
         Ok(Self { index, writer, fields, analysis })
     }
@@ -303,5 +305,41 @@ fn add_coverage(
         let [first, last] = fields.period;
         out.add_i64(first, number(period.first(), OPEN_FIRST));
         out.add_i64(last, number(period.last(), OPEN_LAST));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(name: &str) -> IndexDocument {
+        let id = DatasetId::new(name).expect("an id");
+        let fields = FieldedDocument::default().with(Field::Title, [name]);
+        IndexDocument::new(id, name.to_owned(), &fields, &Analysis::default(), b"{}".to_vec(), b"{}".to_vec())
+    }
+
+    #[test]
+    fn files_of_an_unfinished_commit_do_not_prevent_the_next_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut writer = IndexWriter::open(folder.path()).expect("opened");
+        for name in ["one", "two"] {
+            writer.put(document(name)).expect("added");
+        }
+        writer.commit().expect("committed");
+        let segment = writer.index.searchable_segment_ids().expect("segments")[0].uuid_string();
+        drop(writer);
+        // The names of deletions that a killed process wrote before it could record them.
+        let list = folder.path().join(".managed.json");
+        let mut managed: Vec<String> = serde_json::from_slice(&fs::read(&list).expect("read")).expect("names");
+        for stamp in 0..20 {
+            let name = format!("{segment}.{stamp}.del");
+            fs::write(folder.path().join(&name), b"unfinished").expect("written");
+            managed.push(name);
+        }
+        fs::write(&list, serde_json::to_vec(&managed).expect("JSON")).expect("written");
+        let mut writer = IndexWriter::open(folder.path()).expect("opened");
+        writer.put(document("one")).expect("added");
+        writer.commit().expect("committed");
+        assert_eq!(writer.snapshot().expect("a snapshot").len(), 2);
     }
 }

@@ -727,11 +727,10 @@ mod tests {
 
     fn term() -> impl Strategy<Value = Term> {
         atom().prop_recursive(3, 8, 1, |object| {
-            let triple = ("[a-d]", "[p-q]", object).prop_map(|(s, p, o)| {
+            ("[a-d]", "[p-q]", object).prop_map(|(s, p, o)| {
                 let node = |name| NamedNode::new_unchecked(format!("ex:{name}"));
                 Term::from(OxTriple::new(node(s), node(p), o))
-            });
-            triple
+            })
         })
     }
 

@@ -30,7 +30,7 @@ impl TermIndex {
         };
         for (place, id) in (0_u32..).zip(source.vectors.ids()) {
             let texts = match source.vectors.get(id) {
-                Ok(Some(stored)) => [&stored.metadata, &stored.data].map(|rows| term_weights::stored_terms(rows)),
+                Ok(Some(stored)) => [&stored.metadata, &stored.data].map(term_weights::stored_terms),
                 Ok(None) => Default::default(),
                 Err(_) => {
                     (source.on_damage)(id);

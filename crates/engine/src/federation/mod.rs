@@ -31,7 +31,7 @@ pub struct Federation {
 /// Place in which the requests of the services are answered.
 enum Requests {
     /// In this process.
-    Here(LocalRequests),
+    Here(Box<LocalRequests>),
     /// In the parent process of this worker.
     Parent(WorkerRequests),
 }
@@ -80,7 +80,7 @@ impl Federation {
             has_search: false,
             max_rows: limits.service_rows as u64,
         };
-        Self { names, requests: Requests::Here(LocalRequests::new(queries, limits)) }
+        Self { names, requests: Requests::Here(Box::new(LocalRequests::new(queries, limits))) }
     }
 
     /// Adds the search service of an index.
@@ -112,7 +112,7 @@ impl Federation {
 
     fn map_local(self, change: impl FnOnce(LocalRequests) -> LocalRequests) -> Self {
         let requests = match self.requests {
-            Requests::Here(local) => Requests::Here(change(local)),
+            Requests::Here(local) => Requests::Here(Box::new(change(*local))),
             Requests::Parent(parent) => Requests::Parent(parent),
         };
         Self { requests, ..self }

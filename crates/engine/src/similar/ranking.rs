@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn shares_of_known_similarities_sum_to_one() {
         assert_eq!(shares([true, false, false, false]), [1.0, 0.0, 0.0, 0.0]);
-        assert_eq!(shares([true, true, true, false]), [0.5, 1.0 / 6.0, 1.0 / 3.0, 0.0]);
+        assert_eq!(shares([true, true, true, false]), [1.0 / 4.5, 0.5 / 4.5, 3.0 / 4.5, 0.0]);
         assert_eq!(shares([false; 4]), [0.0; 4]);
     }
 

@@ -146,7 +146,7 @@ impl Table {
     /// Reads the tensors. Returns true if the layout is that of model2vec.
     fn read(bytes: &[u8]) -> Result<(Self, bool), Box<dyn std::error::Error + Send + Sync>> {
         let tensors = SafeTensors::deserialize(bytes)?;
-        let has = |name: &str| tensors.names().iter().any(|known| *known == name);
+        let has = |name: &str| tensors.names().contains(&name);
         let is_model2vec = has("embeddings");
         let (shape, rows) = read_tensor(&tensors, if is_model2vec { "embeddings" } else { "embedding.weight" })?;
         let [_, columns] = shape[..] else {

@@ -188,9 +188,11 @@ mod tests {
             }
         }
         let expected = [
+            "get /api/entities",
             "get /api/search",
             "get /dataset/{id}/shapes",
             "get /dataset/{id}/snippet",
+            "get /entities",
             "get /feeds/datasets.atom",
             "get /rdf-graph-store",
             "get /sparql",
