@@ -3,6 +3,7 @@
 mod linkage;
 pub mod pattern;
 mod schema;
+mod streamed;
 mod void;
 
 pub use linkage::Linkage;

@@ -19,6 +19,7 @@
 mod description;
 mod summary;
 
+pub(crate) use summary::{DistinctSketch, mix};
 pub use summary::{CountedLinkPattern, EXACT_LINK_PATTERNS, LinkPatternCount, PatternSummary};
 
 use lodeseek_rdf::vocab::rdf;

@@ -10,12 +10,17 @@ use crate::{CARD_LANGUAGES, Card, Coverage, EngineError};
 use lodeseek_index::document::{CompactDocument, FieldedDocument};
 use lodeseek_index::{Analysis, Feature, IndexDocument};
 use lodeseek_profile::{PatternSummary, Profile, Schema};
-use lodeseek_rdf::{Labels, LiteralKind, TermId, TermRef, TripleGraph};
+use lodeseek_rdf::vocab::lodeseek;
+use lodeseek_rdf::{Labels, LiteralKind, StreamedGraph, TermId, TermRef, TripleGraph};
+use lodeseek_snippet::sample::{SampledGraph, StreamedSample, sample_stream};
 use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, Starts};
-use lodeseek_store::Entry;
-use oxrdf::Triple;
+use lodeseek_store::{Entry, StoreError, StoredContent};
+use oxrdf::{Literal, NamedNode, Triple};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+
+/// Maximum number of triples of the sample of a graph that exceeds memory.
+const SAMPLE_TRIPLES: usize = 2_000_000;
 
 /// The data of one dataset to be written, computed by a worker thread.
 pub(super) struct PreparedDataset {
@@ -33,6 +38,8 @@ struct DescribedContent {
     schema: Schema,
     /// The profile in VoID, with the most frequent patterns.
     triples: Vec<Triple>,
+    /// Number of triples of the sample, if the content exceeds memory.
+    sampled_triples: Option<u64>,
 }
 
 /// The stored snippet of a dataset and the triples ranked for encoders.
@@ -52,12 +59,18 @@ impl Indexer<'_> {
         analysis: &Analysis,
     ) -> Result<PreparedDataset, EngineError> {
         let mut times = StageTimes::default();
-        let graph = timed(&mut times.read, || self.store.content(entry))?;
-        let mut described = timed(&mut times.profile, || self.profile(entry, &graph));
+        let content = timed(&mut times.read, || self.store.open_content(entry))?;
+        let triples = content.len();
+        let (graph, mut described) = match content {
+            StoredContent::InMemory(graph) => {
+                let described = timed(&mut times.profile, || self.profile(entry, &graph));
+                (graph, described)
+            }
+            StoredContent::Streamed(stream) => timed(&mut times.profile, || self.profile_stream(entry, &stream))?,
+        };
         let snippets = timed(&mut times.snippet, || self.snippets(&graph, &described.profile))?;
         let snippet = self.snippet_triples(&graph, &snippets, entry);
         let profile = std::mem::take(&mut described.triples);
-        let triples = graph.len() as u64;
         let document =
             timed(&mut times.document, || self.document(entry, version, analysis, &graph, described, &snippets))?;
         Ok(PreparedDataset { document, profile, snippet, triples, times })
@@ -69,7 +82,30 @@ impl Indexer<'_> {
         let mut triples = profile.to_void(graph, &node);
         triples.extend(PatternSummary::new(graph, MAX_PROFILE_PATTERNS).to_triples(graph, &node));
         let features = features(graph, &profile);
-        DescribedContent { features, schema: Schema::new(graph), profile, triples }
+        DescribedContent { features, schema: Schema::new(graph), profile, triples, sampled_triples: None }
+    }
+
+    /// Counts a graph that exceeds memory, and takes a sample of it for everything else. The sample is stored for snippets on
+    /// demand.
+    fn profile_stream(
+        &self,
+        entry: &Entry,
+        stream: &StreamedGraph,
+    ) -> Result<(TripleGraph, DescribedContent), StoreError> {
+        let node = self.store.iris().dataset(&entry.dataset.metadata.id);
+        let profile = Profile::from_stream(stream)?;
+        let patterns = PatternSummary::from_stream(stream, MAX_PROFILE_PATTERNS, &self.store.scratch_folder())?;
+        let schema = Schema::from_stream(stream)?;
+        let StreamedSample { sample, ids } = sample_stream(stream, profile, SAMPLE_TRIPLES)?;
+        let SampledGraph { graph, profile, .. } = sample;
+        self.store.write_sample(&entry.version, &graph)?;
+        let mut triples = profile.to_void(&graph, &node);
+        triples.extend(patterns.in_selection(&ids).to_triples(&graph, &node));
+        let sampled = NamedNode::new_unchecked(lodeseek::SAMPLED_TRIPLES);
+        triples.push(Triple::new(node, sampled, Literal::from(graph.len() as u64 as i64)));
+        let features = features(&graph, &profile);
+        let sampled_triples = Some(graph.len() as u64);
+        Ok((graph, DescribedContent { features, schema, profile, triples, sampled_triples }))
     }
 
     /// Extracts the stored snippet and ranks triples for encoders.
@@ -111,6 +147,7 @@ impl Indexer<'_> {
             version: entry.version.clone(),
             profile: content.profile.summary(graph, MAX_CARD_LIST),
             schema: content.schema,
+            sampled_triples: content.sampled_triples,
             snippet_method: snippets.method.to_owned(),
             compact_method: self.compact_method().name().to_owned(),
             snippet: label_all(graph, &snippets.snippet.triples, &["en".to_owned()]),
