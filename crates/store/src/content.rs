@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn index_only_content_is_in_files_alone() {
-        let dumps = ["<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(), String::new()];
+        let dumps = ["<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(), "# no triples\n".to_owned()];
         for limit in [5, usize::MAX / 2] {
             let loaded = Loaded::new(&dumps, limit, ContentPlace::IndexOnly);
             let id = &loaded.entry.dataset.metadata.id;
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn content_that_exceeds_memory_is_not_read_whole() {
-        let dumps = ["<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(), String::new()];
+        let dumps = ["<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(), "# no triples\n".to_owned()];
         let loaded = Loaded::new(&dumps, 5, ContentPlace::Store);
         let error = loaded.store.content(&loaded.entry).expect_err("too large").to_string();
         assert!(error.contains("the content of d exceeds memory"), "{error}");
