@@ -19,6 +19,6 @@ pub use language::language_name;
 pub use output::{RdfSyntax, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
 pub use triples::{
-    BuiltGraph, CompactSource, ExternalGraphBuilder, LiteralKind, MAX_COMPACT_BYTES, SortedRuns, StreamedGraph, TermCursor,
-    TermId, TermRef, Triple, TripleCursor, TripleGraph, TripleGraphBuilder, TripleSink,
+    BuiltGraph, CompactSource, ExternalGraphBuilder, LiteralKind, MAX_COMPACT_BYTES, SortedRuns, StreamedGraph,
+    TermCursor, TermId, TermRef, Triple, TripleCursor, TripleGraph, TripleGraphBuilder, TripleSink,
 };

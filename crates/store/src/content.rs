@@ -37,7 +37,10 @@ impl StoredContent {
     }
 
     /// Calls `each` with graphs that together have all triples: the graph itself, or its parts.
-    pub(super) fn each_part<E: From<io::Error>>(&self, mut each: impl FnMut(&TripleGraph) -> Result<(), E>) -> Result<(), E> {
+    pub(super) fn each_part<E: From<io::Error>>(
+        &self,
+        mut each: impl FnMut(&TripleGraph) -> Result<(), E>,
+    ) -> Result<(), E> {
         match self {
             Self::InMemory(graph) => each(graph),
             Self::Streamed(graph) => {
@@ -180,7 +183,8 @@ mod tests {
             fs::write(folder.path().join("one.ttl"), &dumps[0]).expect("written");
             fs::write(folder.path().join("two.ttl"), &dumps[1]).expect("written");
             let outcome = Self::load(&store, folder.path(), place);
-            let loaded = if dumps.iter().all(String::is_empty) { DatasetOutcome::MetadataOnly } else { DatasetOutcome::Loaded };
+            let loaded =
+                if dumps.iter().all(String::is_empty) { DatasetOutcome::MetadataOnly } else { DatasetOutcome::Loaded };
             assert_eq!(outcome, loaded);
             let entry = store.entries().expect("entries").remove(0);
             Self { folder, store, entry }
@@ -207,8 +211,14 @@ mod tests {
     }
 
     fn dump() -> impl Strategy<Value = String> {
-        let term = || prop_oneof!["[a-e]".prop_map(|name| format!("<http://e.org/{name}>")), "[a-d]".prop_map(|label| format!("_:{label}"))];
-        let number = proptest::sample::select(vec!["1", "01", "1.0", "1.00", "\"x\"@en", "\"x\"", "true"]).prop_map(str::to_owned);
+        let term = || {
+            prop_oneof![
+                "[a-e]".prop_map(|name| format!("<http://e.org/{name}>")),
+                "[a-d]".prop_map(|label| format!("_:{label}"))
+            ]
+        };
+        let number = proptest::sample::select(vec!["1", "01", "1.0", "1.00", "\"x\"@en", "\"x\"", "true"])
+            .prop_map(str::to_owned);
         let object = prop_oneof![term(), number];
         let line = (term(), "[p-r]", object).prop_map(|(s, p, o)| format!("{s} <http://e.org/{p}> {o} .\n"));
         proptest::collection::vec(line, 1..40).prop_map(|lines| lines.concat())

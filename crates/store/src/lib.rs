@@ -64,7 +64,8 @@ pub use graph_file::{read_checked, write_checked, write_whole};
 pub use home_folder::create_private_folder;
 pub use journal::{PastDataset, PastLoad};
 pub use load::{
-    ContentPlace, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced,
+    ContentPlace, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader, Phase,
+    Replaced,
 };
 pub use named_graphs::StoredGraph;
 pub use rebase::change_base;

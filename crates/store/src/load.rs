@@ -668,13 +668,7 @@ fn parsed_runs(
     Ok(with_report(dataset, StoredContent::Streamed(graph), version, files, read))
 }
 
-fn with_report(
-    dataset: Dataset,
-    content: StoredContent,
-    version: String,
-    files: Vec<FileReport>,
-    read: u64,
-) -> Parsed {
+fn with_report(dataset: Dataset, content: StoredContent, version: String, files: Vec<FileReport>, read: u64) -> Parsed {
     let report = DatasetReport {
         id: dataset.metadata.id.clone(),
         title: dataset.metadata.title().to_owned(),

@@ -11,8 +11,8 @@
 //! Profiles and snippets are not copied: the caller indexes all datasets again.
 
 use super::{
-    Access, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store, StoreError, StoredContent, commit_record, counts,
-    fingerprint, graph_file, journal, lock, open_oxigraph, rebase, settings,
+    Access, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store, StoreError, StoredContent, commit_record,
+    counts, fingerprint, graph_file, journal, lock, open_oxigraph, rebase, settings,
 };
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};

@@ -257,7 +257,8 @@ impl Store {
             Ok(true) => return graph.map_or(0, |graph| graph.len()),
             Ok(false) => {}
             Err(error) => {
-                damage.push(Damage::new(DamagedPart::Store, self.home.join("store"), error.to_string()).with_dataset(id));
+                damage
+                    .push(Damage::new(DamagedPart::Store, self.home.join("store"), error.to_string()).with_dataset(id));
                 return 0;
             }
         }

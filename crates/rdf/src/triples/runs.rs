@@ -12,8 +12,8 @@
 //! most about three times the compact form, until the result is written.
 
 use super::streamed::{CompactSource, StreamedGraph, TermCursor, TripleCursor, reader};
-use crate::external_sort::ScratchFolder;
 use super::{Kind, TermRef, Triple, TripleGraph, TripleGraphBuilder, TripleSink, leb128};
+use crate::external_sort::ScratchFolder;
 use oxrdf::TripleRef as OxTripleRef;
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};

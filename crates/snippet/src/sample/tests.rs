@@ -120,7 +120,10 @@ fn strata_stay_within_the_budget_when_properties_come_one_after_the_other() {
         most = most.max(held(&survey));
     }
     assert!(most <= budget / 2, "{most} triples held");
-    assert!(survey.counter.strata.values().all(|stratum| stratum.len() >= budget / 4 / 120), "and no stratum is cut short");
+    assert!(
+        survey.counter.strata.values().all(|stratum| stratum.len() >= budget / 4 / 120),
+        "and no stratum is cut short"
+    );
 }
 
 fn held(survey: &CountingPass) -> usize {
