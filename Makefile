@@ -13,8 +13,8 @@ RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
-        documentation clients agents federation portal pages operator replicas export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
-        wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
+        documentation clients agents federation portal pages operator replicas cluster-test export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
+        wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation bench-entities clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -100,6 +100,9 @@ operator: build-lab ## play the operator: harvest, upload, backup, restore besid
 replicas: build-lab ## test two replicas of snapshots on an S3 server behind HAProxy; CLIENTS=32 clients instead of 8
 	@python3 tests/interop/replicas.py $(PROGRAM) $(CLIENTS)
 
+cluster-test: build-lab ## derive DATA/lod on Spark with two executors, kill one, and compare the rankings with one machine; needs Java 17
+	@$(ENV) python3 tests/interop/cluster.py $(PROGRAM) $(DATA)/lod
+
 export: build-lab ## test the ONNX export of training against numpy, without torch
 	@$(ENV) python3 tests/interop/export.py $(PROGRAM)
 
@@ -157,6 +160,9 @@ bench-encoder: ## measure the base model's speed and its similarity to REFERENCE
 
 bench-federation: release ## compare bound joins by SERVICE with forwarding, one request a binding and Comunica; ROUNDS=5, KEEP=FILE
 	@python3 tools/bench_federation.py $(RELEASE) --rounds $(or $(ROUNDS),5) $(KEEP:%=--keep=%)
+
+bench-entities: release ## p50 and p95 of entity search on an indexed home; HOME_DIR=FOLDER, QUERIES=FILE, ROUNDS=5
+	@python3 tools/bench_entities.py $(RELEASE) $(HOME_DIR) $(or $(QUERIES),testdata/queries.tsv) --rounds $(or $(ROUNDS),5)
 
 clean: ## remove target/ and HOME_DIR (the prebuilt RocksDB stays in the cache folder)
 	@cargo clean && rm -rf $(HOME_DIR)

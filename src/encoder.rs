@@ -5,7 +5,7 @@ use super::installation;
 use super::model::ModelArguments;
 #[cfg(feature = "lab")]
 use super::ranking::encoder_options;
-use super::ranking::{Choice, Execution, Preset};
+use super::ranking::{Choice, Execution, FusionSettings, Preset};
 #[cfg(feature = "lab")]
 use anyhow::Context;
 use anyhow::ensure;
@@ -13,7 +13,7 @@ use lodeseek_engine::{RerankOptions, Reranker, Searcher, WeightedFusion, has_enc
 use lodeseek_index::sparse::ModelKind;
 #[cfg(feature = "lab")]
 use lodeseek_rerank::encoder::open;
-use lodeseek_rerank::encoder::{Device, find_library, library_in};
+use lodeseek_rerank::encoder::{Device, POOLINGS, find_library, library_in};
 use lodeseek_rerank::{Combination, Encoder, Granularity, Method, Normalization};
 use serde_json::{Value, json};
 use std::env;
@@ -31,6 +31,14 @@ pub(super) struct EncoderArguments {
     /// of an installed model [default: as indexed, else lodeseek-minilm].
     #[arg(long, value_name = "MODEL")]
     pub(super) colbert: Option<String>,
+    /// Learned sparse model with one weight per term (SPLADE): its folder, or the name of an installed model [default: as
+    /// indexed, else none].
+    #[arg(long, value_name = "MODEL")]
+    pub(super) sparse: Option<String>,
+    /// Pooling of token vectors, for a --dpr folder that does not state it: mean, cls, max, lasttoken, mean_sqrt_len_tokens or
+    /// weightedmean [default: as indexed, else as the folder states].
+    #[arg(long, value_name = "HOW", value_parser = POOLINGS)]
+    pub(super) pooling: Option<String>,
     /// Name of the ONNX file in the folders of the models, such as model_int8.onnx [default: model.onnx, else
     /// model_int8.onnx].
     #[arg(long, value_name = "FILE")]
@@ -51,14 +59,15 @@ pub(super) struct EncoderArguments {
 impl EncoderArguments {
     /// Returns true if a model is given.
     pub(super) fn is_any(&self) -> bool {
-        self.dpr.is_some() || self.colbert.is_some()
+        self.dpr.is_some() || self.colbert.is_some() || self.sparse.is_some()
     }
 
     /// Returns the arguments that name the models.
     pub(super) fn text(&self) -> String {
         let dpr = self.dpr.iter().map(|model| format!("--dpr {model}"));
         let colbert = self.colbert.iter().map(|model| format!("--colbert {model}"));
-        dpr.chain(colbert).collect::<Vec<_>>().join(" ")
+        let sparse = self.sparse.iter().map(|model| format!("--sparse {model}"));
+        dpr.chain(colbert).chain(sparse).collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the execution of models by arguments, configuration and environment.
@@ -83,6 +92,7 @@ impl EncoderArguments {
         let (model, flag) = match granularity {
             Granularity::Text => (&self.dpr, "--dpr"),
             Granularity::Piece => (&self.colbert, "--colbert"),
+            Granularity::Term => (&self.sparse, "--sparse"),
         };
         let model = model.as_deref().with_context(|| format!("no model is given; add {flag} MODEL"))?;
         self.open_folder(config, granularity, &self.execution(config).folder(model)?)
@@ -97,7 +107,8 @@ impl EncoderArguments {
         folder: &Path,
     ) -> anyhow::Result<Box<dyn Encoder>> {
         ensure!(folder.is_dir(), "there is no model at {}; name a folder that contains model.onnx", folder.display());
-        let options = encoder_options(&self.execution(config), self.onnx.clone(), Some(granularity), None);
+        let options =
+            encoder_options(&self.execution(config), self.onnx.clone(), Some(granularity), self.pooling.clone(), None);
         Ok(open(folder, &options)?)
     }
 
@@ -151,6 +162,12 @@ pub(super) struct RerankArguments {
     pub(super) ranking: Option<Preset>,
     #[command(flatten)]
     encoders: EncoderArguments,
+    /// Cross-encoder that orders the ten best datasets: its folder, or the name of an installed model [default: none].
+    #[arg(long, value_name = "MODEL")]
+    cross_encoder: Option<String>,
+    /// Maximum time of --cross-encoder for a query, in milliseconds. After it, the order before remains [default: 1000].
+    #[arg(long, value_name = "MS")]
+    cross_encoder_deadline: Option<u64>,
     /// Ranking models whose best datasets are candidates [default: fsdm,bm25; with --model, --fields, --weights or --lengths
     /// that one model].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -158,8 +175,8 @@ pub(super) struct RerankArguments {
     /// Number of candidates of each model [default: 30; with works and descriptions alone: 100].
     #[arg(long, value_name = "N")]
     pool_depth: Option<NonZeroUsize>,
-    /// Number of additional candidates: the nearest of all datasets by the vectors of --dpr; 0 disables [default: 10; with works and descriptions
-    /// alone: 100].
+    /// Number of additional candidates: the nearest of all datasets by the vectors of --dpr, and by --sparse; 0 disables [default: 10;
+    /// with works and descriptions alone: 100].
     #[arg(long, value_name = "N")]
     dense_depth: Option<usize>,
     /// Combination of the scores of metadata and data: max, sum, mean, metadata or data.
@@ -169,7 +186,7 @@ pub(super) struct RerankArguments {
     /// vectors only [default: combsum].
     #[arg(long, value_name = "METHOD", value_parser = fusion)]
     fusion: Option<FusionArgument>,
-    /// Fusion weights: one for each model of the pool, then for --dpr, then for --colbert, then for works if there are some
+    /// Fusion weights: one for each model of the pool, then for --dpr, --colbert and --sparse, then for works if there are some
     /// [default: equal; if datasets are descriptions alone and works are loaded: .15 for the pool, 1 for --dpr, .4 for works].
     #[arg(long, value_name = "W", value_delimiter = ',')]
     fusion_weights: Vec<f64>,
@@ -181,7 +198,7 @@ pub(super) struct RerankArguments {
     /// [default: 50].
     #[arg(long, value_name = "N")]
     works: Option<usize>,
-    /// Minimum similarities of a match: of --dpr, then of --colbert per query token. Datasets below are shown as nearest
+    /// Minimum similarities of a match: of --dpr, then of --colbert per query token, then of --sparse per query term. Datasets below are shown as nearest
     /// results, not as matches [default: the values in lodeseek.json of the models, if all declare one; 0 disables].
     #[arg(long, alias = "floor", value_name = "SCORE", value_delimiter = ',')]
     min_similarity: Vec<f64>,
@@ -207,7 +224,7 @@ fn fusion(name: &str) -> Result<FusionArgument, String> {
 impl RerankArguments {
     /// Returns true if the arguments name models or a preset, or request re-ranking.
     pub(super) fn is_requested(&self) -> bool {
-        self.encoders.is_any() || self.ranking.is_some() || self.popularity.is_some()
+        self.encoders.is_any() || self.ranking.is_some() || self.popularity.is_some() || self.cross_encoder.is_some()
     }
 
     /// Returns the chosen ranking. A ranking model, if one is given without a preset and without --dpr or --colbert, ranks alone.
@@ -243,7 +260,7 @@ impl RerankArguments {
     ) -> anyhow::Result<Option<Reranker>> {
         let encoders = choice.open_for(home)?.or_warn()?;
         let is_single = model.is_some_and(ModelArguments::is_given) || choice.preset() == Preset::Words;
-        let pool = if is_single { self.pool.clone() } else { self.pool_or_default() };
+        let pool = if is_single { self.pool.clone() } else { self.pool_of(choice) };
         self.reranker_of(home, choice, encoders, pool, shown)
     }
 
@@ -255,17 +272,39 @@ impl RerankArguments {
         &self,
         home: &Path,
         choice: &Choice,
-        mut encoders: Vec<Box<dyn Encoder>>,
+        encoders: Vec<Box<dyn Encoder>>,
         pool: Vec<ModelKind>,
         shown: usize,
     ) -> anyhow::Result<Option<Reranker>> {
-        if encoders.is_empty() && pool.len() < 2 && self.popularity.is_none() {
+        let cross_encoding = choice.open_cross_encoder(self.cross_encoder.as_deref(), self.cross_encoder_deadline)?;
+        if encoders.is_empty() && pool.len() < 2 && self.popularity.is_none() && cross_encoding.is_none() {
             return Ok(None);
         }
+        let reranker = self.fusing_reranker(home, choice, encoders, pool, shown)?;
+        Ok(Some(match cross_encoding {
+            Some(cross_encoding) => reranker.with_cross_encoding(cross_encoding),
+            None => reranker,
+        }))
+    }
+
+    /// Opens the reranker without a cross-encoder.
+    fn fusing_reranker(
+        &self,
+        home: &Path,
+        choice: &Choice,
+        mut encoders: Vec<Box<dyn Encoder>>,
+        pool: Vec<ModelKind>,
+        shown: usize,
+    ) -> anyhow::Result<Reranker> {
         let ranks_by_works = self.works != Some(0) && self.fusion.is_none() && ranks_by_works(home, &encoders)?;
         if !ranks_by_works {
-            let options = self.options(choice, &encoders, pool, shown)?;
-            return Ok(Some(Reranker::open(home, encoders, options)?));
+            let mut options = self.options(choice, &encoders, pool, shown)?;
+            let has_works = self.works != Some(0) && has_encoded_works(home, &encoders)?;
+            if !encoders.is_empty() {
+                let rankings = options.pool.len().max(1) + encoders.len() + usize::from(has_works);
+                self.set_configured_fusion(choice, rankings, &mut options)?;
+            }
+            return Ok(Reranker::open(home, encoders, options)?);
         }
         // Vectors of tokens add nothing to votes of works. They are used only if an argument names or weights them.
         let uses_tokens = self.encoders.is_any() || !self.fusion_weights.is_empty();
@@ -275,8 +314,47 @@ impl RerankArguments {
         }
         let choice = if uses_tokens { choice } else { &of_texts };
         let mut options = self.options(choice, &encoders, pool, shown)?;
+        let rankings = options.pool.len().max(1) + encoders.len() + 1;
+        self.set_configured_fusion(choice, rankings, &mut options)?;
         self.set_works_defaults(&mut options, &encoders, shown);
-        Ok(Some(Reranker::open(home, encoders, options)?))
+        Ok(Reranker::open(home, encoders, options)?)
+    }
+
+    /// Returns the value of --pool, else of the configuration, else the default.
+    pub(super) fn pool_of(&self, choice: &Choice) -> Vec<ModelKind> {
+        match choice.fusion().pool {
+            Some(pool) if self.pool.is_empty() => pool,
+            _ => self.pool_or_default(),
+        }
+    }
+
+    /// Sets the fusion of the configuration, as far as no argument sets another one. It belongs to the pool with which it was learned,
+    /// and to all encoders of the home.
+    ///
+    /// # Errors
+    /// If it has another number of weights than there are rankings.
+    fn set_configured_fusion(
+        &self,
+        choice: &Choice,
+        rankings: usize,
+        options: &mut RerankOptions,
+    ) -> anyhow::Result<()> {
+        let FusionSettings { pool, weights, popularity, .. } = choice.fusion();
+        let is_other = !self.pool.is_empty() || pool.is_some_and(|pool| pool != options.pool);
+        if is_other || options.pool.is_empty() {
+            return Ok(());
+        }
+        options.popularity = options.popularity.or(popularity);
+        let Some(weights) = weights.filter(|_| self.fusion_weights.is_empty()) else { return Ok(()) };
+        let Some(fusion) = options.fusion.as_mut().filter(|_| self.fusion.is_none()) else { return Ok(()) };
+        ensure!(
+            weights.len() == rankings,
+            "`fusion.weights` of lodeseek.toml are for {} rankings, and there are {rankings}; run `lodeseek tune` again, or remove \
+             them",
+            weights.len()
+        );
+        fusion.weights = weights;
+        Ok(())
     }
 
     /// Returns the value of --pool, by default FSDM and BM25.
@@ -317,7 +395,7 @@ impl RerankArguments {
             fusion.weights = vec![of_pool / models as f64; models];
             fusion.weights.extend(encoders.iter().map(|encoder| match encoder.granularity() {
                 Granularity::Text => of_texts,
-                Granularity::Piece => 0.0,
+                Granularity::Piece | Granularity::Term => 0.0,
             }));
             fusion.weights.push(of_works);
         }
@@ -335,11 +413,11 @@ impl RerankArguments {
             FusionArgument::Fused(_) if pool.len() < 2 && encoders.is_empty() => None,
             FusionArgument::Fused(method) => Some(method),
         };
-        let has_text = encoders.iter().any(|encoder| encoder.granularity() == Granularity::Text);
+        let can_search = encoders.iter().any(|encoder| encoder.granularity() != Granularity::Piece);
         Ok(RerankOptions {
             pool,
             depth: self.pool_depth.map_or(POOL_DEPTH, NonZeroUsize::get).max(shown),
-            dense: NonZeroUsize::new(self.dense_depth.unwrap_or(DENSE_DEPTH)).filter(|_| has_text),
+            dense: NonZeroUsize::new(self.dense_depth.unwrap_or(DENSE_DEPTH)).filter(|_| can_search),
             combination: self.combine,
             fusion: method.map(|method| WeightedFusion { method, weights: self.fusion_weights.clone() }),
             min_similarities: self.min_similarities(choice, encoders)?,
@@ -371,6 +449,7 @@ pub(super) fn record(reranker: &Reranker) -> Value {
         "popularity": options.popularity,
         "works": options.works,
         "fusion_weights": options.fusion.as_ref().map(|fusion| fusion.weights.clone()),
+        "cross_encoder": reranker.cross_encoding().map(|stage| json!({ "model": stage.scorer.name(), "depth": stage.depth })),
     })
 }
 
@@ -387,5 +466,6 @@ pub(super) fn method_name(granularity: Granularity) -> &'static str {
     match granularity {
         Granularity::Text => "DPR",
         Granularity::Piece => "ColBERT",
+        Granularity::Term => "sparse",
     }
 }

@@ -5,10 +5,10 @@ use super::config::Config;
 use super::encoder::{EncoderArguments, method_name};
 use super::ranking::{Choice, Preset};
 use super::server_client::{ServerArguments, ServerClient};
-use super::terminal::{bar, counted, memory_note, rate, verb};
+use super::terminal::{bar, counted, grouped, memory_note, rate, verb};
 use lodeseek_engine::{
-    EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, WorksReport, encode_all,
-    encode_works, has_unusable_index, index_folder, index_without_coverage, list_vectors, vectors_folder,
+    DerivedSource, EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, WorksReport,
+    encode_all_with, encode_works, has_unusable_index, incomplete_index, index_folder, list_vectors, vectors_folder,
 };
 use lodeseek_index::vectors::{self, Precision, StoredVectors};
 use lodeseek_index::{AnalysisKind, Index, IndexError, recorded_analysis};
@@ -77,11 +77,11 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     // The committed index serves searches until the new documents are committed. Only an index that cannot be used is deleted.
     let mut analysis = arguments.analysis;
     let mut compact_method = arguments.compact_method;
-    let without_coverage = index_without_coverage(home);
-    if let Some(existing) = without_coverage.filter(|_| arguments.rebuild) {
+    let incomplete = incomplete_index(home);
+    if let Some(existing) = incomplete.filter(|_| arguments.rebuild) {
         compact_method = compact_method.or(existing.compact_method);
     }
-    if arguments.rebuild && (without_coverage.is_some() || has_unusable_index(home)) {
+    if arguments.rebuild && (incomplete.is_some() || has_unusable_index(home)) {
         analysis = analysis.or(recorded_analysis(&index_folder(home)));
         std::fs::remove_dir_all(index_folder(home))?;
     }
@@ -110,10 +110,11 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let report = indexer.run(&show)?;
     bar.finish_and_clear();
     write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
-    if without_coverage.is_some() && !arguments.rebuild {
+    if let Some(incomplete) = incomplete.filter(|_| !arguments.rebuild) {
         writeln!(
             io::stderr().lock(),
-            "an earlier version created this index: it cannot filter by place or period; run `lodeseek index --rebuild` once"
+            "an earlier version created this index: it cannot {}; run `lodeseek index --rebuild` once",
+            incomplete.inability
         )?;
     }
     tidy(&indexer, &report)?;
@@ -161,6 +162,7 @@ pub(super) struct IndexUpdate<'c> {
     encoders: Vec<Box<dyn Encoder>>,
     precision: Option<Precision>,
     analysis: Option<AnalysisKind>,
+    source: Option<&'c dyn DerivedSource>,
 }
 
 impl<'c> IndexUpdate<'c> {
@@ -171,7 +173,15 @@ impl<'c> IndexUpdate<'c> {
     pub(super) fn new(config: &Config, choice: &'c Choice, precision: Option<Precision>) -> anyhow::Result<Self> {
         let encoders = choice.open(None)?.or_warn()?;
         let precision = precision.or(config.settings.encoders.vectors);
-        Ok(Self { choice, encoders, precision, analysis: config.settings.analysis })
+        Ok(Self { choice, encoders, precision, analysis: config.settings.analysis, source: None })
+    }
+
+    /// Takes datasets and vectors from a source, as far as it has them.
+    pub(super) fn with_source<'s>(self, source: &'s dyn DerivedSource) -> IndexUpdate<'s>
+    where
+        'c: 's,
+    {
+        IndexUpdate { source: Some(source), ..self }
     }
 
     /// Updates the text index, as `index` without arguments does, and the vectors.
@@ -183,7 +193,10 @@ impl<'c> IndexUpdate<'c> {
         let analysis = analysis_of(home, self.analysis);
         let options = IndexOptions { now: Some(DateTime::now()), analysis, ..IndexOptions::default() };
         let started = Instant::now();
-        let indexer = Indexer::new(&store, options);
+        let mut indexer = Indexer::new(&store, options);
+        if let Some(source) = self.source {
+            indexer = indexer.with_source(source);
+        }
         let report = indexer.run(&|_| ())?;
         write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
         tidy(&indexer, &report)?;
@@ -206,7 +219,7 @@ impl<'c> IndexUpdate<'c> {
             let precision = self.precision.or_else(|| stored_precision(encoder.as_ref())).unwrap_or_default();
             jobs.push((encoder.as_ref(), EncodingOptions { precision, ..EncodingOptions::default() }));
         }
-        encode_and_report(home, &jobs)?;
+        encode_and_report(home, &jobs, self.source)?;
         for (encoder, options) in &jobs {
             encode_works_and_report(home, *encoder, options.precision)?;
         }
@@ -248,15 +261,19 @@ fn encode_works_and_report(home: &Path, encoder: &dyn Encoder, precision: Precis
     Ok(())
 }
 
-fn encode_and_report(home: &Path, jobs: &[(&dyn Encoder, EncodingOptions)]) -> anyhow::Result<()> {
+fn encode_and_report(
+    home: &Path,
+    jobs: &[(&dyn Encoder, EncodingOptions)],
+    source: Option<&dyn DerivedSource>,
+) -> anyhow::Result<()> {
     let bar = bar(1, "encoding {bar:30} {pos} of {len} datasets · {eta} left");
-    let reports = encode_all(home, jobs, &|progress| {
+    let reports = encode_all_with(home, jobs, source, &|progress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.datasets as u64);
     });
     bar.finish_and_clear();
     for ((encoder, _), report) in jobs.iter().zip(reports?) {
-        let EncodingReport { model, encoded, unchanged, removed, time, bytes } = report;
+        let EncodingReport { model, encoded, reused, unchanged, removed, time, bytes } = report;
         let method = method_name(encoder.granularity());
         let shared_pass = if jobs[0].0.name() == model && jobs[0].0.granularity() != encoder.granularity() {
             " from the same pass"
@@ -265,14 +282,20 @@ fn encode_and_report(home: &Path, jobs: &[(&dyn Encoder, EncodingOptions)]) -> a
         };
         writeln!(
             io::stderr().lock(),
-            "{} encoded, {method} vectors by {model}{shared_pass}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
+            "{} encoded{}, {method} vectors by {model}{shared_pass}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
             counted(encoded, "dataset"),
+            of_workers(reused),
             bytes as f64 / 1e6,
             time.as_secs_f64(),
             rate(encoded as u64, time),
         )?;
     }
     Ok(())
+}
+
+/// Returns a phrase for the number of datasets that workers did.
+fn of_workers(reused: usize) -> String {
+    if reused == 0 { String::new() } else { format!(" ({} by workers)", grouped(reused as u64)) }
 }
 
 /// Deletes all vectors of a model by its name, for every fingerprint.
@@ -327,8 +350,9 @@ fn analysis_change(home: &Path, requested: Option<AnalysisKind>) -> Option<Strin
 fn write_report(out: &mut impl Write, report: &IndexReport, time: Duration) -> io::Result<()> {
     writeln!(
         out,
-        "{} indexed, {} unchanged, {} removed; {} in {:.1} s ({} triples/s{})",
+        "{} indexed{}, {} unchanged, {} removed; {} in {:.1} s ({} triples/s{})",
         counted(report.indexed, "dataset"),
+        of_workers(report.reused),
         report.unchanged,
         report.removed,
         counted(report.triples, "triple"),

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 #[derive(clap::Subcommand, Debug)]
 pub(crate) enum Command {
     #[command(hide = true)]
-    Tune(Ignored),
+    TuneFields(Ignored),
     #[command(hide = true)]
     EvaluateSnippets(Ignored),
     #[command(hide = true)]
@@ -34,7 +34,7 @@ impl Command {
     /// Returns the error that names the missing feature.
     pub(crate) fn refuse(&self) -> anyhow::Result<ExitStatus> {
         let name = match self {
-            Self::Tune(_) => "tune",
+            Self::TuneFields(_) => "tune-fields",
             Self::EvaluateSnippets(_) => "evaluate-snippets",
             Self::Fuse(_) => "fuse",
             Self::Interleave(_) => "interleave",

@@ -9,6 +9,7 @@
 //! - 2: error.
 
 mod backup;
+mod cluster;
 mod completions;
 mod config;
 mod dataset_ids;
@@ -54,13 +55,14 @@ mod syntax;
 mod terminal;
 mod token;
 mod traces;
+mod tune;
 mod verify;
 mod worker;
 
 use clap::{Parser, Subcommand};
 use config::Config;
 #[cfg(feature = "lab")]
-use lab::{evaluate_snippets, fuse, interleave, reproduce, tag, training_data, tune};
+use lab::{evaluate_snippets, fuse, interleave, reproduce, tag, training_data, tune_fields};
 use logging::{LogFormat, LogWriter};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -115,6 +117,8 @@ enum Command {
     Restore(backup::Arguments),
     /// Publish a snapshot of the collection to object storage, for `serve --snapshot`.
     Publish(publish::Arguments),
+    /// Plan, derive and assemble the collection on many machines.
+    Cluster(cluster::Arguments),
     /// Change the base of all IRIs of the collection.
     Rebase(rebase::Arguments),
     /// Show a dataset.
@@ -137,9 +141,11 @@ enum Command {
     Token(token::Arguments),
     /// Rank the datasets for a file of topics, as a TREC run.
     Run(run::Arguments),
+    /// Learn how rankings are fused, from judged queries or clicks, and write it into the configuration.
+    Tune(tune::Arguments),
     #[cfg(feature = "lab")]
     /// Learn field weights by cross-validation.
-    Tune(tune::Arguments),
+    TuneFields(tune_fields::Arguments),
     /// Evaluate rankings against relevance judgements.
     Evaluate(evaluate::Arguments),
     #[cfg(feature = "lab")]
@@ -235,6 +241,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::Backup(arguments) => backup::run(home, arguments),
         Command::Restore(arguments) => backup::run_restore(home, arguments),
         Command::Publish(arguments) => publish::run(home, arguments),
+        Command::Cluster(arguments) => cluster::run(home, config, arguments),
         Command::Rebase(arguments) => rebase::run(home, arguments),
         Command::Show(arguments) => show::run(home, arguments),
         Command::Similar(arguments) => similar::run(home, config, arguments),
@@ -246,8 +253,9 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::Mcp => serve::run_mcp(home, config),
         Command::Token(arguments) => token::run(home, arguments),
         Command::Run(arguments) => run::run(home, config, arguments),
+        Command::Tune(arguments) => tune::run(home, config, arguments),
         #[cfg(feature = "lab")]
-        Command::Tune(arguments) => tune::run(home, arguments),
+        Command::TuneFields(arguments) => tune_fields::run(home, arguments),
         Command::Evaluate(arguments) => evaluate::run(home, config, arguments),
         #[cfg(feature = "lab")]
         Command::EvaluateSnippets(arguments) => evaluate_snippets::run(home, arguments),

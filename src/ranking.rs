@@ -2,13 +2,16 @@
 //!
 //! Precedence: flags, variables, `lodeseek.toml`, the record of the flags that `index` was run with, default.
 
+pub(crate) use super::config::FusionSettings;
 use super::config::{Config, Source, is_path};
 use super::encoder::EncoderArguments;
 use super::installation;
 use anyhow::{Context, bail, ensure};
-use lodeseek_engine::{EncodingOptions, create_vectors, has_vectors, vectors_folder};
+use lodeseek_engine::{CrossEncoding, EncodingOptions, create_vectors, has_vectors, vectors_folder};
 use lodeseek_index::vectors::{self, Precision};
-use lodeseek_rerank::encoder::{Device, EncoderOptions, ModelError, configured_min_similarity, open, open_both};
+use lodeseek_rerank::encoder::{
+    Device, EncoderOptions, ModelError, configured_min_similarity, open, open_both, open_cross_encoder,
+};
 use lodeseek_rerank::{Encoder, Granularity};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -17,6 +20,7 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 
 /// Name of the model that the program is shipped with.
 const SHIPPED_MODEL: &str = "lodeseek-minilm";
@@ -84,6 +88,10 @@ pub(crate) struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) colbert: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sparse: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pooling: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) onnx: Option<String>,
 }
 
@@ -135,14 +143,33 @@ impl Origin {
     }
 }
 
+/// Models of a home, by name or path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Models {
+    dpr: Option<String>,
+    colbert: Option<String>,
+    sparse: Option<String>,
+    /// Pooling of the model with one vector per text, if its folder does not state it.
+    pooling: Option<String>,
+}
+
+impl Models {
+    /// Returns true if a model is named.
+    fn is_any(&self) -> bool {
+        self.dpr.is_some() || self.colbert.is_some() || self.sparse.is_some()
+    }
+}
+
 /// The chosen preset and models.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     preset: Preset,
     preset_origin: Origin,
-    dpr: Option<String>,
-    colbert: Option<String>,
+    models: Models,
     models_origin: Origin,
+    cross_encoder: Option<String>,
+    cross_encoder_deadline: Option<u64>,
+    fusion: FusionSettings,
     onnx: Option<String>,
     onnx_origin: Origin,
     pub(crate) execution: Execution,
@@ -210,20 +237,41 @@ impl Choice {
         let settings = &config.settings;
         let flags = encoders.cloned().unwrap_or_default();
         if let Some(preset) = preset.filter(|preset| *preset != Preset::Best && flags.is_any()) {
-            bail!("--ranking {preset} uses no models: remove --dpr and --colbert, or use --ranking best");
+            bail!("--ranking {preset} uses no models: remove --dpr, --colbert and --sparse, or use --ranking best");
         }
         let place = |key: &str| Origin::Setting(format!("{}, `{key}`", origin_text(config.source(key))));
         let set = &settings.encoders;
-        let (dpr, colbert, models_origin) = if flags.is_any() {
-            (flags.dpr.clone(), flags.colbert.clone(), Origin::Flag(flags.text()))
-        } else if set.dpr.is_some() || set.colbert.is_some() {
-            let key = if set.dpr.is_some() { "encoders.dpr" } else { "encoders.colbert" };
-            (set.dpr.clone(), set.colbert.clone(), place(key))
-        } else if record.dpr.is_some() || record.colbert.is_some() {
-            (record.dpr.clone(), record.colbert.clone(), Origin::Index)
+        let of_flags = Models {
+            dpr: flags.dpr.clone(),
+            colbert: flags.colbert.clone(),
+            sparse: flags.sparse.clone(),
+            pooling: flags.pooling.clone(),
+        };
+        let of_settings = Models {
+            dpr: set.dpr.clone(),
+            colbert: set.colbert.clone(),
+            sparse: set.sparse.clone(),
+            pooling: flags.pooling.clone().or(set.pooling.clone()),
+        };
+        let of_record = Models {
+            dpr: record.dpr.clone(),
+            colbert: record.colbert.clone(),
+            sparse: record.sparse.clone(),
+            pooling: flags.pooling.clone().or(record.pooling.clone()),
+        };
+        let (models, models_origin) = if of_flags.is_any() {
+            (of_flags, Origin::Flag(flags.text()))
+        } else if of_settings.is_any() {
+            let keys =
+                [("encoders.dpr", &set.dpr), ("encoders.colbert", &set.colbert), ("encoders.sparse", &set.sparse)];
+            let key = keys.into_iter().find(|(_, model)| model.is_some()).map_or("encoders.dpr", |(key, _)| key);
+            (of_settings, place(key))
+        } else if of_record.is_any() {
+            (of_record, Origin::Index)
         } else {
             let shipped = || Some(SHIPPED_MODEL.to_owned());
-            (shipped(), shipped(), Origin::Default)
+            let pooling = flags.pooling.clone();
+            (Models { dpr: shipped(), colbert: shipped(), pooling, ..Models::default() }, Origin::Default)
         };
         let (mut chosen, mut preset_origin) = match (preset, settings.ranking, record.ranking) {
             (Some(preset), ..) => (preset, Origin::Flag(format!("--ranking {preset}"))),
@@ -241,7 +289,18 @@ impl Choice {
             (None, None) => (None, Origin::Default),
         };
         let execution = flags.execution(config);
-        Ok(Self { preset: chosen, preset_origin, dpr, colbert, models_origin, onnx, onnx_origin, execution })
+        Ok(Self {
+            preset: chosen,
+            preset_origin,
+            models,
+            models_origin,
+            cross_encoder: set.cross_encoder.clone(),
+            cross_encoder_deadline: set.cross_encoder_deadline,
+            fusion: settings.fusion.clone(),
+            onnx,
+            onnx_origin,
+            execution,
+        })
     }
 
     /// Chooses one ranking model and no vectors.
@@ -253,19 +312,33 @@ impl Choice {
     /// Chooses only the model with one vector per text.
     #[must_use]
     pub(crate) fn with_text_model_only(self) -> Self {
-        Self { colbert: None, ..self }
+        let models = Models { colbert: None, sparse: None, ..self.models };
+        Self { models, ..self }
+    }
+
+    /// Ignores the fusion of the configuration.
+    #[must_use]
+    pub(crate) fn without_fusion_settings(self) -> Self {
+        Self { fusion: FusionSettings::default(), cross_encoder: None, ..self }
+    }
+
+    /// Returns the fusion of the configuration. It belongs to the models of the home: it is ignored if a flag names others.
+    pub(crate) fn fusion(&self) -> FusionSettings {
+        let is_of_home = self.preset == Preset::Best && !matches!(self.models_origin, Origin::Flag(_));
+        if is_of_home { self.fusion.clone() } else { FusionSettings::default() }
     }
 
     pub(crate) fn preset(&self) -> Preset {
         self.preset
     }
 
-    /// Returns the models with their granularities, DPR first. Empty for presets without models.
+    /// Returns the models with their granularities: DPR, ColBERT, sparse. Empty for presets without models.
     fn models(&self) -> Vec<(&str, Granularity)> {
         if self.preset != Preset::Best {
             return Vec::new();
         }
-        let models = [(&self.dpr, Granularity::Text), (&self.colbert, Granularity::Piece)];
+        let Models { dpr, colbert, sparse, .. } = &self.models;
+        let models = [(dpr, Granularity::Text), (colbert, Granularity::Piece), (sparse, Granularity::Term)];
         models.into_iter().filter_map(|(model, granularity)| Some((model.as_deref()?, granularity))).collect()
     }
 
@@ -288,8 +361,10 @@ impl Choice {
         };
         Ok(Record {
             ranking: Some(self.preset).filter(|_| is_kept(&self.preset_origin)),
-            dpr: model(&self.dpr)?,
-            colbert: model(&self.colbert)?,
+            dpr: model(&self.models.dpr)?,
+            colbert: model(&self.models.colbert)?,
+            sparse: model(&self.models.sparse)?,
+            pooling: self.models.pooling.clone().filter(|_| is_kept(&self.models_origin)),
             onnx: self.onnx.clone().filter(|_| is_kept(&self.onnx_origin)),
         })
     }
@@ -324,16 +399,18 @@ impl Choice {
 
     fn try_open(&self, threads: Option<NonZeroUsize>) -> anyhow::Result<Vec<Box<dyn Encoder>>> {
         let folders = self.folders()?;
-        if let [(dpr, _), (colbert, _)] = &folders[..]
+        let mut encoders = Vec::new();
+        let mut rest = &folders[..];
+        if let [(dpr, Granularity::Text), (colbert, Granularity::Piece), others @ ..] = rest
             && dpr.canonicalize().is_ok_and(|dpr| colbert.canonicalize().is_ok_and(|colbert| dpr == colbert))
         {
             let both = open_both(dpr, &self.options(None, threads))?;
             tracing::debug!(model = both[0].name(), device = both[0].device(), "model opened for both");
-            return Ok(both.into());
+            encoders.extend(both);
+            rest = others;
         }
-        let mut encoders = Vec::new();
-        for (folder, granularity) in folders {
-            let encoder = open(&folder, &self.options(Some(granularity), threads))?;
+        for &(ref folder, granularity) in rest {
+            let encoder = open(folder, &self.options(Some(granularity), threads))?;
             tracing::debug!(model = encoder.name(), device = encoder.device(), "model opened");
             encoders.push(encoder);
         }
@@ -349,7 +426,27 @@ impl Choice {
     }
 
     fn options(&self, granularity: Option<Granularity>, threads: Option<NonZeroUsize>) -> EncoderOptions {
-        encoder_options(&self.execution, self.onnx.clone(), granularity, threads)
+        let pooling = self.models.pooling.clone();
+        encoder_options(&self.execution, self.onnx.clone(), granularity, pooling, threads)
+    }
+
+    /// Opens the cross-encoder of an argument, else of the configuration, for presets with models.
+    ///
+    /// # Errors
+    /// If it cannot be found or opened.
+    pub(crate) fn open_cross_encoder(
+        &self,
+        model: Option<&str>,
+        deadline: Option<u64>,
+    ) -> anyhow::Result<Option<CrossEncoding>> {
+        let configured = self.cross_encoder.as_deref().filter(|_| self.preset == Preset::Best);
+        let Some(model) = model.or(configured) else { return Ok(None) };
+        let options = encoder_options(&self.execution, None, None, None, Some(NonZeroUsize::MIN));
+        let mut stage = CrossEncoding::new(open_cross_encoder(&self.execution.folder(model)?, &options)?);
+        if let Some(deadline) = deadline.or(self.cross_encoder_deadline) {
+            stage.deadline = Duration::from_millis(deadline);
+        }
+        Ok(Some(stage))
     }
 
     /// Returns the minimum similarities that the folders of the models declare, or an empty list if one declares none.
@@ -359,8 +456,12 @@ impl Choice {
     pub(crate) fn declared_min_similarities(&self) -> anyhow::Result<Vec<f64>> {
         let mut declared = Vec::new();
         for (folder, granularity) in self.folders()? {
-            let Some(similarity) = configured_min_similarity(&folder, granularity)? else { return Ok(Vec::new()) };
-            declared.push(similarity);
+            match (configured_min_similarity(&folder, granularity)?, granularity) {
+                (Some(similarity), _) => declared.push(similarity),
+                // Any common term gives a score: alone, it is no match.
+                (None, Granularity::Term) => declared.push(f64::INFINITY),
+                (None, _) => return Ok(Vec::new()),
+            }
         }
         Ok(declared)
     }
@@ -421,6 +522,7 @@ pub(crate) fn encoder_options(
     execution: &Execution,
     onnx: Option<String>,
     granularity: Option<Granularity>,
+    pooling: Option<String>,
     threads: Option<NonZeroUsize>,
 ) -> EncoderOptions {
     EncoderOptions {
@@ -429,6 +531,7 @@ pub(crate) fn encoder_options(
         threads: execution.threads.or(threads).map(NonZeroUsize::get),
         variant: onnx,
         granularity,
+        pooling,
         ..EncoderOptions::default()
     }
 }

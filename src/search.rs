@@ -12,9 +12,10 @@ use lodeseek_catalog::{DatasetId, Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
     Coverage, DenseMatch, DuplicateMode, EncoderSummary, Example, ExampleGraph, ExampleSimilarity, Filter, Hit,
-    Interpretation, InterpretationKind, PartKind, QuerySyntax, RerankSummary, SearchRequest, SearchResponse, Searcher,
-    SimilarityPart, SnippetKind, SnippetTriple, WorkEvidence,
+    Interpretation, InterpretationKind, PairSummary, PartKind, QuerySyntax, RerankSummary, SearchRequest,
+    SearchResponse, Searcher, SimilarityPart, SnippetKind, SnippetTriple, WorkEvidence,
 };
+use lodeseek_rerank::Granularity;
 use lodeseek_snippet::LabelledTriple;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -208,9 +209,22 @@ fn write_rerank(out: &mut impl Write, rerank: &RerankSummary) -> io::Result<()> 
         writeln!(out, "popularity prior added: {weight} · ln(1 + uses or names), as of the catalogue")?;
     }
     if encoders.is_empty() {
-        return writeln!(out, "{} candidates", rerank.candidates);
+        writeln!(out, "{} candidates", rerank.candidates)?;
+    } else {
+        writeln!(out, "{} candidates re-ranked by {}", rerank.candidates, encoders.join(" and "))?;
     }
-    writeln!(out, "{} candidates re-ranked by {}", rerank.candidates, encoders.join(" and "))
+    match &rerank.cross_encoder {
+        Some(PairSummary { model, deadline_passed: true, scored }) => writeln!(
+            out,
+            "the cross-encoder {} scored {} before its deadline: the order is that without it",
+            safe(model),
+            counted(*scored, "dataset")
+        ),
+        Some(PairSummary { model, scored, .. }) => {
+            writeln!(out, "the first {} ordered by the cross-encoder {}", counted(*scored, "dataset"), safe(model))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Names an encoder, its model and the number of datasets that it has not encoded.
@@ -308,6 +322,9 @@ impl View<'_> {
         for dense in &hit.dense {
             self.dense(out, dense)?;
         }
+        if let Some(score) = hit.cross_encoder {
+            writeln!(out, "    cross-encoder {score:.3}")?;
+        }
         if let Some(explanation) = &hit.explanation {
             for line in explanation.to_string().lines() {
                 writeln!(out, "      {}", safe(line))?;
@@ -364,7 +381,12 @@ impl View<'_> {
         let (metadata, data) = (score(dense.metadata), score(dense.data));
         writeln!(out, "    {} {:.3} (metadata {metadata}, data {data})", method_name(dense.granularity), dense.score)?;
         for part in &dense.parts {
-            let kind = if part.of == PartKind::Metadata { "metadata" } else { "triple" };
+            let kind = match (dense.granularity, part.of) {
+                (Granularity::Term, PartKind::Metadata) => "term of the metadata",
+                (Granularity::Term, PartKind::Triple) => "term of the data",
+                (_, PartKind::Metadata) => "metadata",
+                (_, PartKind::Triple) => "triple",
+            };
             writeln!(out, "      {:.3} {kind}: {}", part.score, self.marked(&cut(&part.text, 120)))?;
         }
         Ok(())

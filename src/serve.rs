@@ -333,7 +333,7 @@ impl Arguments {
             return self.rerank.reranker(home, &choice, None, SHOWN);
         }
         let encoders = choice.open_and_create(home, config.settings.encoders.vectors)?.or_warn()?;
-        let pool = if choice.preset() == Preset::Words { Vec::new() } else { self.rerank.pool_or_default() };
+        let pool = if choice.preset() == Preset::Words { Vec::new() } else { self.rerank.pool_of(&choice) };
         let reranker = self.rerank.reranker_of(home, &choice, encoders, pool, SHOWN)?;
         choice.write_record(home)?;
         Ok(reranker)

@@ -57,7 +57,10 @@ fn json(card: &Card, related: &RelatedDatasets) -> anyhow::Result<serde_json::Va
 /// Reads the properties of the catalogue that the card does not contain from the store. Another process may have it open.
 fn extra_properties(home: &Path, id: &DatasetId) -> anyhow::Result<Vec<(&'static str, String)>> {
     match Store::open(home, Access::Read, None) {
-        Ok(store) => Ok(store.entry(id)?.dataset.extra_properties()),
+        Ok(store) => {
+            let properties = store.entry(id)?.dataset.extra_properties();
+            Ok(properties.into_iter().map(|one| (one.label, one.value)).collect())
+        }
         Err(busy @ StoreError::InUse { .. }) => Ok(vec![("Not shown", format!("properties in the store: {busy}"))]),
         Err(error) => Err(error.into()),
     }

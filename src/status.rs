@@ -5,7 +5,7 @@ use super::output::OutputArguments;
 use super::server_client::ServerArguments;
 use super::terminal::{Format, grouped, safe};
 use anyhow::Context;
-use lodeseek_engine::{CollectionStatus, IndexStatus, VectorStatus, collection_status};
+use lodeseek_engine::{CollectionStatus, CoverageCounts, IndexStatus, VectorStatus, collection_status};
 use lodeseek_store::{Access, Store};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -89,7 +89,11 @@ fn write_status(out: &mut impl Write, output: &Output<'_>) -> io::Result<()> {
     }
     match &status.index {
         None => writeln!(out, "index     none; run `lodeseek index`")?,
-        Some(index) => writeln!(out, "index     {}", index_line(index))?,
+        Some(index) => {
+            writeln!(out, "index     {}", index_line(index))?;
+            writeln!(out, "places    {}", coverage_line(index.places))?;
+            writeln!(out, "periods   {}", coverage_line(index.periods))?;
+        }
     }
     for vectors in &status.vectors {
         writeln!(out, "vectors   {}", vectors_line(vectors))?;
@@ -118,6 +122,11 @@ fn index_line(index: &IndexStatus) -> String {
         format!("{}; run `lodeseek index`", counts.join(", "))
     };
     format!("{} datasets, analysis {}; {freshness}", grouped(index.datasets), index.analysis)
+}
+
+fn coverage_line(counts: CoverageCounts) -> String {
+    let all = grouped(counts.metadata + counts.content);
+    format!("{all}: {} from metadata, {} from content", grouped(counts.metadata), grouped(counts.content))
 }
 
 fn vectors_line(vectors: &VectorStatus) -> String {

@@ -1,5 +1,6 @@
 //! The keys of the configuration: the single list for checks, variables, `lodeseek config` and the reference.
 
+use lodeseek_engine::CrossEncoding;
 use lodeseek_index::vectors::Precision;
 use lodeseek_rerank::encoder::Device;
 use lodeseek_server::{ConnectionLimits, Portal, SnippetLimits};
@@ -219,6 +220,38 @@ pub(crate) const KEYS: &[Key] = &[
         example: "\"lodeseek-minilm\"",
     },
     Key {
+        path: "encoders.sparse",
+        kind: Kind::Model,
+        flags: "--sparse",
+        help: "Learned sparse model with one weight for each term: a name, or the path of a folder",
+        default: || "as indexed, else none".to_owned(),
+        example: "\"/srv/models/splade\"",
+    },
+    Key {
+        path: "encoders.pooling",
+        kind: Kind::Text,
+        flags: "--pooling",
+        help: "Pooling of token vectors, for a folder of --dpr that does not state it",
+        default: || "as indexed, else as the folder states".to_owned(),
+        example: "\"mean\"",
+    },
+    Key {
+        path: "encoders.cross-encoder",
+        kind: Kind::Model,
+        flags: "--cross-encoder",
+        help: "Cross-encoder that orders the ten best datasets: a name, or the path of a folder",
+        default: none,
+        example: "\"/srv/models/cross-encoder\"",
+    },
+    Key {
+        path: "encoders.cross-encoder-deadline",
+        kind: Kind::Number,
+        flags: "--cross-encoder-deadline",
+        help: "Maximum time of the cross-encoder for a query, in milliseconds",
+        default: || CrossEncoding::DEADLINE.as_millis().to_string(),
+        example: "1000",
+    },
+    Key {
         path: "encoders.onnx",
         kind: Kind::Text,
         flags: "--onnx",
@@ -257,6 +290,30 @@ pub(crate) const KEYS: &[Key] = &[
         help: "Number format of stored vectors: f16, int8 for half the size, or int2 for an eighth (of texts: int8)",
         default: || Precision::default().to_string(),
         example: "\"f16\"",
+    },
+    Key {
+        path: "fusion.pool",
+        kind: Kind::Text,
+        flags: "--pool",
+        help: "Ranking models whose best datasets are candidates, as `lodeseek tune` learns them",
+        default: || "fsdm,bm25".to_owned(),
+        example: "\"fsdm,bm25\"",
+    },
+    Key {
+        path: "fusion.weights",
+        kind: Kind::Text,
+        flags: "--fusion-weights",
+        help: "Fusion weights of the rankings, as `lodeseek tune` learns them",
+        default: || "equal".to_owned(),
+        example: "\"1,0.5,1,1\"",
+    },
+    Key {
+        path: "fusion.popularity",
+        kind: Kind::Text,
+        flags: "--popularity",
+        help: "Weight of popularity, as `lodeseek tune` learns it",
+        default: none,
+        example: "\"0.08\"",
     },
     Key {
         path: "server.bind",

@@ -8,7 +8,7 @@ mod keys;
 mod settings;
 
 pub(crate) use keys::{KEYS, Key, Kind};
-pub(crate) use settings::{HarvestSettings, Settings, WORKER_MEGABYTES, duration};
+pub(crate) use settings::{FusionSettings, HarvestSettings, Settings, WORKER_MEGABYTES, duration};
 
 use anyhow::{Context, anyhow, bail};
 use file::ConfigFile;
@@ -130,6 +130,41 @@ impl Config {
         let first = self.values.get(parts.next()?)?;
         parts.try_fold(first, |value, part| value.as_table()?.get(part))
     }
+}
+
+/// Writes a table with a comment into the configuration file of a home, in place of the table of this name if there is one. All other
+/// lines remain. Returns the path of the file.
+///
+/// # Errors
+/// If the file cannot be read or written, or would not be valid.
+pub(crate) fn write_table(
+    home: &Path,
+    table: &str,
+    comment: &str,
+    entries: &[(&str, String)],
+) -> anyhow::Result<PathBuf> {
+    let path = home.join(FILE);
+    let mut lines: Vec<String> = Vec::new();
+    let mut is_replaced = false;
+    for line in read(&path)?.lines() {
+        if line.trim_start().starts_with('[') {
+            is_replaced = line.trim() == format!("[{table}]");
+        }
+        if !is_replaced {
+            lines.push(line.to_owned());
+        }
+    }
+    while lines.last().is_some_and(|line| line.trim().is_empty()) {
+        lines.pop();
+    }
+    lines.extend([String::new(), format!("[{table}]"), format!("# {comment}")]);
+    for (key, value) in entries {
+        lines.push(format!("{key} = {}", Value::from(value.as_str())));
+    }
+    let text = format!("{}\n", lines.join("\n").trim_start());
+    Config::parse(&path, &text, &BTreeMap::new())?;
+    super::provenance::write_atomically(&path, text.as_bytes())?;
+    Ok(path)
 }
 
 /// Makes a relative path in the file relative to the folder of the file.

@@ -4,6 +4,7 @@ use crate::egress::Others;
 use crate::ranking::Preset;
 use ipnet::IpNet;
 use lodeseek_index::AnalysisKind;
+use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::IriPrefix;
 use lodeseek_rerank::encoder::Device;
@@ -36,6 +37,7 @@ pub(crate) struct Settings {
     pub(crate) models: Option<PathBuf>,
     pub(crate) portal: PortalSettings,
     pub(crate) encoders: EncoderSettings,
+    pub(crate) fusion: FusionSettings,
     pub(crate) server: ServerSettings,
     pub(crate) sparql: SparqlSettings,
     pub(crate) service: ServiceSettings,
@@ -73,6 +75,10 @@ pub(crate) struct PortalSettings {
 pub(crate) struct EncoderSettings {
     pub(crate) dpr: Option<String>,
     pub(crate) colbert: Option<String>,
+    pub(crate) sparse: Option<String>,
+    pub(crate) pooling: Option<String>,
+    pub(crate) cross_encoder: Option<String>,
+    pub(crate) cross_encoder_deadline: Option<u64>,
     pub(crate) onnx: Option<String>,
     #[serde(deserialize_with = "text")]
     pub(crate) device: Option<Device>,
@@ -80,6 +86,25 @@ pub(crate) struct EncoderSettings {
     pub(crate) onnxruntime: Option<PathBuf>,
     #[serde(deserialize_with = "text")]
     pub(crate) vectors: Option<Precision>,
+}
+
+/// Fusion of rankings, as `tune` learns it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct FusionSettings {
+    #[serde(deserialize_with = "comma_list")]
+    pub(crate) pool: Option<Vec<ModelKind>>,
+    #[serde(deserialize_with = "comma_list")]
+    pub(crate) weights: Option<Vec<f64>>,
+    #[serde(deserialize_with = "text")]
+    pub(crate) popularity: Option<f64>,
+}
+
+impl FusionSettings {
+    /// Returns weights as they are written.
+    pub(crate) fn text(weights: &[f64]) -> String {
+        weights.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    }
 }
 
 /// Listening, proxies and limits of the server.
@@ -174,6 +199,13 @@ fn text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D) ->
 fn texts<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D) -> Result<Option<Vec<T>>, D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
     texts.iter().map(|text| text.parse().map_err(de::Error::custom)).collect::<Result<_, _>>().map(Some)
+}
+
+fn comma_list<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
+    deserializer: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.split(',').map(|one| one.trim().parse().map_err(de::Error::custom)).collect::<Result<_, _>>().map(Some)
 }
 
 fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {

@@ -6,4 +6,4 @@ pub(crate) mod interleave;
 pub(crate) mod reproduce;
 pub(crate) mod tag;
 pub(crate) mod training_data;
-pub(crate) mod tune;
+pub(crate) mod tune_fields;

@@ -143,17 +143,12 @@ fn print_table(table: &TableReport, out: &mut dyn Write) -> io::Result<()> {
     for measure in &table.measures {
         write!(out, "  {measure:<13}")?;
     }
-    if table.has_published() {
-        write!(out, "  published")?;
-    }
     writeln!(out)?;
     for row in &table.rows {
         write!(out, "{:width$}", row.name)?;
         for (column, cell) in row.cells.iter().enumerate() {
-            write!(out, "  {:.4}{:1} {:<5}", cell.measured, row.mark(column), cell.outcome)?;
-        }
-        for score in &row.published {
-            write!(out, "  {}", score.map_or("–".to_owned(), |score| format!("{score:.3}")))?;
+            let measured = if cell.measured.is_nan() { "–".to_owned() } else { format!("{:.4}", cell.measured) };
+            write!(out, "  {measured:6}{:1} {:<5}", row.mark(column), cell.outcome)?;
         }
         writeln!(out)?;
         if let Some(note) = &row.note {

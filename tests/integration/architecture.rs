@@ -19,7 +19,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("profile", &["rdf"]),
     ("quality", &["catalog", "net", "profile", "rdf"]),
     ("snippet", &["profile", "rdf"]),
-    ("index", &["catalog", "ranking", "rdf", "snippet"]),
+    ("index", &["catalog", "ranking", "rdf"]),
     ("rerank", &["index", "ranking"]),
     ("harvest", &["catalog", "net", "rdf"]),
     (
@@ -34,6 +34,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "worker",
         ],
     ),
+    ("cluster", &["catalog", "engine", "index", "rdf", "rerank", "snapshot", "store", "worker"]),
     ("eval", &["ranking"]),
     ("lab", &["catalog", "engine", "eval", "index", "ranking", "rdf", "rerank"]),
 ];
@@ -57,6 +58,7 @@ const HEAVY: &[(&str, &[&str])] = &[
     ("seccompiler", &["worker"]),
     ("faer", &["lab"]),
     ("bhtsne", &["lab"]),
+    ("arrow-ipc", &["cluster"]),
     ("parquet", &["lab"]),
     ("clap", &[]),
     ("indicatif", &[]),

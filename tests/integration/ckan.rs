@@ -717,6 +717,8 @@ async fn pages_tell_programs_what_they_are_about() {
     <http://localhost:7878/dataset/street-trees?format=nt>; rel="alternate"; type="application/n-triples"
     <http://localhost:7878/dataset/street-trees?format=rdf>; rel="describedby"; type="application/rdf+xml"
     <http://localhost:7878/dataset/street-trees?format=rdf>; rel="alternate"; type="application/rdf+xml"
+    <http://localhost:7878/dataset/street-trees/shapes>; rel="describedby"; type="text/turtle"
+    <http://localhost:7878/dataset/street-trees/void>; rel="describedby"; type="text/turtle"
     <https://creativecommons.org/publicdomain/zero/1.0/>; rel="license"
     <http://localhost:7878/rdf-graph-store?graph=http%3A%2F%2Flocalhost%3A7878%2Fdataset%2Fstreet-trees&format=nt>; rel="item"; type="application/n-triples"
     "##);
@@ -751,7 +753,7 @@ async fn croissant_where_there_is_something_to_tell() {
     let reply = site.get("/dataset/Harbour_Scenes/croissant").await;
     assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, "application/ld+json"), "{}", reply.body);
     let document = reply.json();
-    assert_eq!(document["conformsTo"], "http://mlcommons.org/croissant/1.0");
+    assert_eq!(document["conformsTo"], "http://mlcommons.org/croissant/1.1");
     assert_eq!((&document["@type"], &document["distribution"]), (&json!("sc:Dataset"), &json!([])));
     assert!(document["keywords"].as_array().is_some_and(|words| words.contains(&json!("Semantic Segmentation"))));
     assert_eq!(site.get("/dataset/nothing/croissant").await.status, StatusCode::NOT_FOUND);

@@ -158,6 +158,32 @@ async fn the_pages_show_areas_and_periods() {
 }
 
 #[tokio::test]
+async fn the_form_of_the_page_sends_years() {
+    let site = site();
+    for (years, covers) in [
+        ("from=2010&until=2015", Some("covers=2010..2015")),
+        ("from=2010&until=", Some("covers=2010..")),
+        ("from=&until=2015&covers=1990", Some("covers=..2015")),
+        ("from=&until=&covers=1990", None),
+    ] {
+        let reply = site.get(&format!("/?q=ferries&within=4,50,5,51&{years}&lang=de")).await;
+        assert_eq!(reply.status.as_u16(), 303, "{years}");
+        let location = reply.header("location");
+        assert!(
+            location.starts_with("/?q=ferries&within=4%2C50%2C5%2C51") && location.contains("lang=de"),
+            "{location}"
+        );
+        let found = location.split('&').find(|part| part.starts_with("covers="));
+        assert_eq!(found, covers, "{location}");
+    }
+    assert_eq!(site.get("/?q=ferries&from=often&until=").await.status.as_u16(), 303);
+    assert_eq!(site.get("/?q=ferries&covers=often..").await.status.as_u16(), 400);
+    let page = site.get("/?q=ferries&covers=2010..2015&lang=en").await.body;
+    assert!(page.contains("name=\"from\" type=\"number\"") && page.contains("value=\"2010\""), "{page}");
+    assert!(page.contains("data-first=\"1850\" data-last=\"2015\""), "{page}");
+}
+
+#[tokio::test]
 async fn sparql_filters_by_area_and_period() {
     let site = site();
     for (parameters, expected) in [

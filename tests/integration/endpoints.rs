@@ -2,7 +2,7 @@
 
 use super::http::Site;
 use super::protocol::{MF, Manifest, QT, w3c};
-use super::support::{Home, limits, testdata};
+use super::support::{Home, isolated, limits, testdata};
 use axum::Router;
 use lodeseek_net::egress::{Egress, EgressPolicy, OtherHosts};
 use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
@@ -45,7 +45,8 @@ fn served(turtle: &str, client: Arc<SparqlClient>, limits: SparqlLimits) -> (Rou
     let searcher = home.searcher();
     let (store, folder) = (Arc::clone(&home.store), home.into_folder());
     let store = Arc::into_inner(store).expect("nobody else holds the store");
-    (app(AppState::new(searcher, store, limits).with_endpoints(client)), folder)
+    let state = AppState::new(searcher, store, limits).with_endpoints(client);
+    (app(isolated(state, folder.path())), folder)
 }
 
 /// An endpoint on loopback; it lasts as long as the runtime.
@@ -203,6 +204,7 @@ async fn nobody_inside_is_asked_for_a_stranger() {
 async fn endpoints_that_misbehave_are_bounded() {
     const ROW: &str = r#"{"s":{"type":"uri","value":"http://e.example/s"}},"#;
     let json = "HTTP/1.1 200 OK\r\nContent-Type: application/sparql-results+json\r\nConnection: close\r\n\r\n{\"head\":{\"vars\":[\"s\"]},\"results\":{\"bindings\":[";
+    let xml = "HTTP/1.1 200 OK\r\nContent-Type: application/sparql-results+xml\r\nConnection: close\r\n\r\n<sparql";
     let attacks = [
         (
             "redirect to metadata",
@@ -237,6 +239,7 @@ async fn endpoints_that_misbehave_are_bounded() {
         ),
         ("no answer", stub("", "", true, Duration::from_millis(100)), 503),
         ("a byte now and then", stub(json, " ", true, Duration::from_millis(50)), 503),
+        ("an element with many attributes", stub(xml, " a=''", true, Duration::ZERO), 503),
         ("half an answer", stub(json, ROW, false, Duration::ZERO), 502),
         (
             "a page",
@@ -261,6 +264,8 @@ async fn endpoints_that_misbehave_are_bounded() {
         assert_eq!(reply.status.as_u16(), status, "{name}: {}", reply.body);
         assert!(took < Duration::from_secs(6), "{name}: {took:?}");
         let silent = asking(&url).replace("SERVICE", "SERVICE SILENT");
+        let others = site.get("/api/search?q=data").await;
+        assert_eq!(others.status, 200, "{name}: {}", others.body);
         if status != 503 {
             let reply = site.post("/sparql", "application/sparql-query", &silent).await;
             assert_eq!(reply.status, 200, "{name}: {}", reply.body);

@@ -1,4 +1,4 @@
-//! `run` and `tune` as people run them.
+//! `run`, `tune` and `tune-fields` as people run them.
 
 use super::support::{Ran, run};
 use serde_json::Value;
@@ -67,7 +67,7 @@ fn search_takes_a_model_and_explains_it() {
 
 fn tune(home: &Path, output: &str) -> Ran {
     let files = ["--topics", "testdata/queries.tsv", "--qrels", "testdata/qrels.txt", "--folds", "3"];
-    run(home, &[&["tune", "--fields", "metadata", "--output", output][..], &files].concat())
+    run(home, &[&["tune-fields", "--fields", "metadata", "--output", output][..], &files].concat())
 }
 
 /// Identifies this build of the program.
@@ -90,7 +90,7 @@ fn folds_of_other_judgements_are_refused() {
     let folds = out.path().to_str().expect("a path");
     let files = ["--topics", "testdata/queries.tsv", "--qrels", "testdata/qrels.txt", "--folds", folds];
     let output = out.path().join("t.run");
-    let ran = run(home.path(), &[&["tune", "--output", output.to_str().expect("a path")][..], &files].concat());
+    let ran = run(home.path(), &[&["tune-fields", "--output", output.to_str().expect("a path")][..], &files].concat());
     assert!(ran.code == Some(2) && ran.err.contains("do not belong together"), "{ran:?}");
 }
 

@@ -15,6 +15,8 @@ mod catalog_feed;
 mod ckan;
 #[cfg(feature = "rocksdb")]
 mod cli;
+#[cfg(all(target_os = "linux", feature = "rocksdb"))]
+mod cluster;
 #[cfg(feature = "rocksdb")]
 mod collection;
 #[cfg(feature = "rocksdb")]
@@ -24,6 +26,7 @@ mod crash;
 mod coverage;
 mod duplicates;
 mod endpoints;
+mod entities;
 #[cfg(feature = "rocksdb")]
 mod evaluate;
 #[cfg(feature = "rocksdb")]
@@ -40,11 +43,13 @@ mod operator;
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]
 mod overload;
 mod pages;
+mod profiles;
 mod protocol;
 mod public_url;
 mod quality;
 mod query_syntax;
 mod ranking;
+mod rdf12;
 #[cfg(feature = "rocksdb")]
 mod rebase;
 mod rerank;

@@ -4,6 +4,7 @@
 
 use super::support::{Ran, program, run};
 use std::path::Path;
+use std::process::Command;
 use tempfile::TempDir;
 
 const DPR: &str = "testdata/models/sentence-transformers";
@@ -19,6 +20,15 @@ fn loaded() -> TempDir {
 fn without_library(home: &Path, arguments: &[&str]) -> Ran {
     let mut command = program(home);
     command.env_remove("ORT_DYLIB_PATH").env("LODESEEK_CACHE", home.join("no cache")).args(arguments);
+    ran(&mut command)
+}
+
+/// The program with the ranking that the index recorded.
+fn as_indexed(home: &Path, arguments: &[&str]) -> Ran {
+    ran(program(home).env_remove("LODESEEK_RANKING").args(arguments))
+}
+
+fn ran(command: &mut Command) -> Ran {
     let output = command.output().expect("the program starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
@@ -90,4 +100,137 @@ fn encode_search_run_and_forget() {
     let named = forgotten.err.contains("requires vectors of sentence-transformers, but")
         && forgotten.err.contains("has vectors of colbert-native only; run `lodeseek index --dpr");
     assert!(forgotten.code == Some(2) && named, "{forgotten:?}");
+}
+
+const STATIC: &str = "testdata/models/static-model2vec";
+const SPARSE: &str = "testdata/models/splade-inference-free";
+const CROSS_ENCODER: &str = "testdata/models/cross-encoder";
+
+fn json(ran: &Ran) -> serde_json::Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+#[test]
+fn static_embeddings_need_no_library() {
+    let home = loaded();
+    let indexed = without_library(home.path(), &["index", "--dpr", STATIC]);
+    let expected = "12 datasets encoded, DPR vectors by static-model2vec";
+    assert!(indexed.code == Some(0) && indexed.err.contains(expected), "{indexed:?}");
+    let found = json(&without_library(home.path(), &["search", "--json", "--dpr", STATIC, "trees"]));
+    assert_eq!(found["rerank"]["encoders"][0]["model"], "static-model2vec", "{found}");
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("config.json"), "{}").expect("written");
+    let path = folder.path().to_str().expect("UTF-8");
+    let plain = without_library(home.path(), &["index", "--dpr", path]);
+    assert!(plain.code == Some(2) && plain.err.contains("add --pooling mean, cls or lasttoken"), "{plain:?}");
+}
+
+#[test]
+fn sparse_models_and_cross_encoders() {
+    if std::env::var_os("ORT_DYLIB_PATH").is_none() {
+        eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`");
+        return;
+    }
+    let home = loaded();
+    let indexed = run(home.path(), &["index", "--dpr", STATIC, "--sparse", SPARSE, "--vectors", "int8"]);
+    let expected = "12 datasets encoded, sparse vectors by splade-inference-free";
+    assert!(indexed.code == Some(0) && indexed.err.contains(expected), "{indexed:?}");
+    assert!(indexed.err.contains("of splade-inference-free, 3 columns of f16"), "{indexed:?}");
+
+    // The record of the index is used.
+    let search = |more: &[&'static str]| {
+        as_indexed(home.path(), &[&["search", "--json", "-k", "12", "trees of the street"], more].concat())
+    };
+    let fused = json(&search(&["--explain"]));
+    let granularities: Vec<&serde_json::Value> =
+        fused["rerank"]["encoders"].as_array().expect("encoders").iter().map(|one| &one["granularity"]).collect();
+    assert_eq!(granularities, ["text", "term"]);
+    let sparse = &fused["hits"][0]["dense"][1];
+    let part = &sparse["parts"][0];
+    assert!(sparse["score"].as_f64() > Some(0.0) && part["score"].as_f64() > Some(0.0), "{sparse}");
+    assert!(["tree", "##s", "street", "of", "the"].contains(&part["text"].as_str().expect("a term")), "{part}");
+    let refused = as_indexed(home.path(), &["search", "--fusion-weights", "1,1,1", "trees"]);
+    assert!(refused.code == Some(2) && refused.err.contains("3 weights for 4 rankings"), "{refused:?}");
+
+    let ordered = json(&search(&["--cross-encoder", CROSS_ENCODER, "--cross-encoder-deadline", "600000"]));
+    let stage = serde_json::json!({"model": "cross-encoder", "scored": 10, "deadlinePassed": false});
+    assert_eq!(ordered["rerank"]["crossEncoder"], stage);
+    let hits = ordered["hits"].as_array().expect("hits");
+    let scores: Vec<f64> = hits.iter().filter_map(|hit| hit["crossEncoder"].as_f64()).collect();
+    assert!(scores.len() == 10 && scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+    assert!(hits[..10].iter().all(|hit| hit["score"] == hit["crossEncoder"]), "{ordered:#}");
+    assert!(hits[10..].iter().all(|hit| hit["score"].is_null()), "scores of another kind are not shown");
+    let ids = |answer: &serde_json::Value| -> Vec<String> {
+        answer["hits"].as_array().expect("hits").iter().map(|hit| hit["id"].to_string()).collect()
+    };
+    let sorted = |mut ids: Vec<String>| {
+        ids.sort();
+        ids
+    };
+    assert_eq!(sorted(ids(&ordered)[..10].to_vec()), sorted(ids(&fused)[..10].to_vec()));
+    assert_ne!(ids(&ordered), ids(&fused));
+    assert_eq!(ids(&ordered)[10..], ids(&fused)[10..]);
+
+    let late = json(&search(&["--cross-encoder", CROSS_ENCODER, "--cross-encoder-deadline", "0"]));
+    assert_eq!((&late["rerank"]["crossEncoder"]["deadlinePassed"], ids(&late)), (&true.into(), ids(&fused)));
+    let shown = as_indexed(home.path(), &["search", "--cross-encoder", CROSS_ENCODER, "trees"]);
+    assert!(shown.out.contains("the first 10 datasets ordered by the cross-encoder cross-encoder"), "{}", shown.out);
+    assert!(shown.out.contains("    cross-encoder 0."), "{}", shown.out);
+
+    // Of the configuration: for all commands.
+    let settings = home.path().join("lodeseek.toml");
+    let before = std::fs::read_to_string(&settings).unwrap_or_default();
+    std::fs::write(
+        &settings,
+        format!(
+            "{before}\n[encoders]\ncross-encoder = \"{}/{CROSS_ENCODER}\"\ncross-encoder-deadline = 600000\n",
+            env!("CARGO_MANIFEST_DIR")
+        ),
+    )
+    .expect("written");
+    assert_eq!(ids(&json(&search(&[]))), ids(&ordered));
+    let words = json(&search(&["--ranking", "words"]));
+    assert_eq!(words["rerank"], serde_json::Value::Null, "only with models");
+}
+
+#[test]
+fn a_fusion_is_learned_and_used() {
+    let home = loaded();
+    assert_eq!(without_library(home.path(), &["index", "--dpr", STATIC]).code, Some(0));
+    let judged = ["--topics", "testdata/queries.tsv", "--qrels", "testdata/qrels.txt"];
+    let tune = |more: &[&'static str]| as_indexed(home.path(), &[&["tune"], &judged[..], more].concat());
+    let dry = tune(&["--dry-run"]);
+    assert!(dry.out.contains("nDCG@10 of 10 queries: default ") && dry.out.contains("5 folds), p = "), "{dry:?}");
+    assert!(dry.out.contains("bm25, dpr (static-model2vec)\nfusion.pool = "), "{dry:?}");
+    let settings = home.path().join("lodeseek.toml");
+    let before = std::fs::read_to_string(&settings).unwrap_or_default();
+    assert!(!before.contains("[fusion]"), "{before}");
+
+    // Vectors of random numbers are worse than words, and learning finds it.
+    let learned = tune(&[]);
+    assert!(learned.code == Some(0) && learned.out.contains("written to "), "{learned:?}");
+    let written = std::fs::read_to_string(&settings).expect("a configuration");
+    assert!(written.starts_with(before.trim_end()) && written.contains("[fusion]\n# Learned by"), "{written}");
+    let queries = ["run", "--topics", "testdata/queries.tsv"];
+    let of_home = as_indexed(home.path(), &queries);
+    let equal = as_indexed(home.path(), &[&queries[..], &["--fusion-weights", "1,1,1"]].concat());
+    assert!(of_home.code == Some(0) && of_home.out != equal.out, "{of_home:?}");
+    assert_eq!(tune(&[]).out, learned.out, "what was learned is not the default of the next time");
+    assert_eq!(std::fs::read_to_string(&settings).expect("a configuration"), written, "one table");
+
+    std::fs::write(&settings, format!("{before}\n[fusion]\nweights = \"1,1\"\n")).expect("written");
+    let refused = as_indexed(home.path(), &queries);
+    assert!(refused.code == Some(2) && refused.err.contains("are for 2 rankings, and there are 3"), "{refused:?}");
+    std::fs::write(&settings, format!("{before}\n[fusion]\nweights = \"1,x\"\n")).expect("written");
+    assert_eq!(as_indexed(home.path(), &queries).code, Some(2));
+    std::fs::write(&settings, &before).expect("written");
+
+    let clicks = home.path().join("clicks.tsv");
+    std::fs::write(&clicks, "trees\tstreet-trees\nTrees\tmuseum-objects\n").expect("written");
+    let path = clicks.to_str().expect("UTF-8");
+    let few = as_indexed(home.path(), &["tune", "--clicks", path]);
+    assert!(few.code == Some(2) && few.err.contains("1 query with judgements are too few"), "{few:?}");
+    std::fs::write(&clicks, "trees street-trees\n").expect("written");
+    let malformed = as_indexed(home.path(), &["tune", "--clicks", path]);
+    assert!(malformed.code == Some(2) && malformed.err.contains("clicks.tsv:1: a query, a tab"), "{malformed:?}");
 }

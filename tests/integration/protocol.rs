@@ -76,7 +76,7 @@ impl Manifest {
         let subject: NamedOrBlankNodeRef<'_> = match subject {
             Term::NamedNode(node) => node.into(),
             Term::BlankNode(node) => node.into(),
-            Term::Literal(_) => return Vec::new(),
+            Term::Literal(_) | Term::Triple(_) => return Vec::new(),
         };
         let property = NamedNodeRef::new(property).expect("an IRI");
         self.graph.objects_for_subject_predicate(subject, property).map(TermRef::into_owned).collect()
@@ -100,7 +100,7 @@ impl Manifest {
         })
     }
 
-    fn list(&self, subject: &Term, property: &str) -> Vec<Term> {
+    pub(crate) fn list(&self, subject: &Term, property: &str) -> Vec<Term> {
         let mut items = Vec::new();
         let mut rest = self.object(subject, property);
         while let Some(node) = rest {

@@ -166,17 +166,21 @@ fn research_ideas_come_out_as_worked_out_by_hand() {
     let report = researched(&testdata("datafinder.toml")).expect("reproduced");
     let cells = report.tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells);
     let outcomes: Vec<Outcome> = cells.map(|cell| cell.outcome).collect();
-    assert_eq!(outcomes, vec![Outcome::Ok; 6 * 4 + 4 * 6 * 4 + 2 * 2], "{}", report.replace_section(""));
+    let (ok, known) = (vec![Outcome::Ok; 6 * 4], vec![Outcome::KnownDifference; 2]);
+    let printed = [vec![Outcome::Ok; 2], vec![Outcome::KnownDifference; 4]].concat();
+    let expected = [ok, known, printed, vec![Outcome::Ok; 4 * 6 * 4 + 2 * 2]].concat();
+    assert_eq!(outcomes, expected, "{}", report.replace_section(""));
     let again = researched(&testdata("datafinder.toml")).expect("reproduced");
     assert_eq!(report.replace_section(""), again.replace_section(""));
     let text = report.replace_section("");
     assert!(text.contains("5 judgements (1 of datasets that are not in the collection)"), "{text}");
-    assert!(
-        text.contains("| Fused | .2667 ± ") && text.contains("| .1000 | .2000 | .3000 | .4000 |"),
-        "published scores stand beside: {text}"
-    );
+    assert!(text.contains("| Fused | .2667 ± "), "{text}");
+    let merged = "| Table 1, sentences: Merged | .2667 (known: .1000) | .8333 (known: .2000) | .8333 | 1.0000 |";
+    assert!(text.contains(merged) && text.contains("Merged: \"Fused\"; printed for a test."), "{text}");
+    assert!(text.contains("| Table 3, keyphrases: Another | – (known: .1000) | – (known: .2000) |"), "{text}");
+    assert!(text.contains("8 cells: 2 OK, 6 known."), "{text}");
     assert!(text.contains("(paired bootstrap, as in the paper's Figure 8)"), "{text}");
-    assert!(text.contains("above BM25 by AP in 50.0 % of samples of topics, in 0.0 % of samples drawn as the paper"));
+    assert!(text.contains("above BM25 by AP@5 in 50.0 % of samples of topics, in 0.0 % of samples drawn as the paper"));
 }
 
 /// The paper keeps five datasets of a topic, and evaluates these.
@@ -212,11 +216,13 @@ fn a_research_experiment_that_cannot_be_is_refused() {
         ("of = [\"BM25\", \"Papers\"]", "of = [\"BM25\", \"Popular\"]", "no system Popular before it"),
         ("weights = [1, 1]", "weights = [1]", "1 weights for 2"),
         ("name = \"Tuned\"", "name = \"BM25\"", "two systems called BM25"),
-        ("system = \"BM25\"", "system = \"BM26\"", "there is no system BM26"),
+        ("system = \"BM25\"\nform", "system = \"BM26\"\nform", "there is no system BM26"),
         ("task = \"datafinder\"", "task = \"datasets\"", "unknown variant `datasets`"),
         ("text = \"description\", k1", "text = \"everything\", k1", "everything"),
         ("keyphrases-all-years =", "keyphrases-all =", "BM25: there is no table keyphrases-all"),
-        ("sentences = [0.1, 0.2, 0.3, 0.4]", "sentences = [0.1]", "Fused: 1 scores of a table"),
+        ("sentences = [0.1, 0.2, 0.833, 1]", "sentences = [0.1]", "Merged: 1 scores of a table"),
+        ("system = \"Fused\"", "system = \"Melted\"", "printed row Merged: no such system"),
+        ("reason = \"nobody has it\"", "", "printed row Another: a system or a reason"),
         ("\"task\" = [", "\"tasks\" = [", "there is no part tasks"),
     ] {
         assert!(experiment.contains(from), "{from}");
@@ -420,9 +426,12 @@ mod program {
         let ran = iclr(&["--output", path(&results)]);
         assert!(ran.code == Some(0) && ran.out.contains("120 papers, 120 of them with one of 2 labels"), "{ran:?}");
         assert!(ran.err.contains("SKIPPED") && ran.out.contains("6 cells: 0 OK, 6 new"), "{ran:?}");
+        assert!(ran.out.contains("22 cells: 0 OK, 22 known"), "{ran:?}");
         let written = fs::read_to_string(&results).expect("results");
-        let table = &marked_sections("table", &written)[0].1;
-        assert!(table.contains("| TF-IDF | 1.0000 (new) |") && table.contains("| .5920 | .5200 |"), "{table}");
+        let [measured, printed] = &marked_sections("table", &written)[..] else { panic!("two tables: {written}") };
+        assert!(measured.1.contains("| TF-IDF | 1.0000 (new) |"), "{measured:?}");
+        assert!(printed.1.contains("| TF-IDF | 1.0000 (known: .5920) |"), "{printed:?}");
+        assert!(printed.1.contains("| SPECTER2 | – (known: .5880) | – (known: .5410) |"), "{printed:?}");
         let first = fs::read_to_string(&map).expect("a map");
         assert!(first.contains("graphs (60)") && first.contains("RL (60)"));
         assert_eq!((iclr(&[]).code, fs::read_to_string(&map).expect("a map")), (Some(0), first), "the same map");

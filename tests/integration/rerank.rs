@@ -45,7 +45,7 @@ impl Hashed {
                 let sum = |column| rows.iter().map(|row| row[column]).sum();
                 Matrix::new(COLUMNS, (0..COLUMNS).map(sum).collect())
             }
-            Granularity::Piece => {
+            Granularity::Piece | Granularity::Term => {
                 let marker = [0.0; COLUMNS];
                 Matrix::new(COLUMNS, [marker].iter().chain(&rows).flatten().copied().collect())
             }

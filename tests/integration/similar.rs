@@ -127,6 +127,38 @@ async fn links_are_reasons_in_both_directions() {
     }
 }
 
+/// Datasets that have nothing in common but a link to a hub, into which most datasets link.
+#[test]
+fn a_link_to_a_hub_makes_no_datasets_similar() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut catalog =
+        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n".to_owned();
+    for place in 0..20 {
+        // Most datasets link to the hub and have their own property, the last four have a rare target and a rare property.
+        let (target, property) = match place {
+            0..16 => ("http://hub.example.org/Q", format!("http://d{place}.example.org/p")),
+            _ => ("http://rare.example.org/id/", "http://rare.example.org/vocabulary/p".to_owned()),
+        };
+        let content = format!("<http://d{place}.example.org/1> <{property}> <{target}{place}> .");
+        fs::write(folder.path().join(format!("{place}.ttl")), content).expect("written");
+        catalog += &format!(
+            "<http://c.example.org/{place}> a dcat:Dataset ; dct:identifier \"{place}\" ; dct:title \"Title {place}\" ;
+             dcat:distribution [ dcat:downloadURL <{place}.ttl> ] .\n"
+        );
+    }
+    let path = folder.path().join("catalog.ttl");
+    fs::write(&path, catalog).expect("written");
+    let home = Home::from_catalog(&path);
+    let similar = |id: &str| {
+        let id = DatasetId::new(id).expect("an id");
+        let found = home.searcher().similar(&id, 20).expect("found").expect("a dataset").similar;
+        found.into_iter().map(|one| one.dataset.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(similar("3"), Vec::<String>::new(), "the hub is no reason");
+    let rare = similar("17");
+    assert!(rare.len() == 3 && rare.iter().all(|id| id.starts_with('1') && id.len() == 2), "{rare:?}");
+}
+
 #[test]
 fn editions_are_not_similar_and_words_count_where_nothing_else_does() {
     let (_folder, home) = home();

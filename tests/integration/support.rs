@@ -104,6 +104,13 @@ impl Home {
         (AppState::new(searcher.with_content_cache(1 << 20), store, limits), self.folder)
     }
 
+    /// Returns an engine over the same store whose expensive queries are evaluated by worker processes.
+    #[cfg(all(target_os = "linux", feature = "rocksdb"))]
+    pub(crate) fn isolated_queries(&self) -> Arc<QueryEngine> {
+        let pool = start_query_workers(self.path());
+        QueryEngine::with_workers(Arc::clone(&self.store), pool).expect("a store on disk")
+    }
+
     /// The folder alone, the store closed.
     pub(crate) fn into_folder(self) -> TempDir {
         self.folder
@@ -113,6 +120,37 @@ impl Home {
     pub(crate) fn iri(&self, id: &str) -> String {
         iri(id)
     }
+}
+
+/// Starts the worker processes that evaluate the queries of a home.
+#[cfg(all(target_os = "linux", feature = "rocksdb"))]
+pub(crate) fn start_query_workers(home: &Path) -> lodeseek_worker::Pool {
+    use lodeseek_worker::{Limits, Pool, PoolOptions};
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
+    let arguments = vec!["--home".into(), home.into(), "worker-process".into(), "queries".into()];
+    let readable = vec![home.to_owned()];
+    let limits = Limits { memory_megabytes: 512, open_files: 1024, stack_megabytes: 256, readable };
+    Pool::start(PoolOptions { program, arguments, limits, idle: 2, tasks: 100 }).expect("a pool")
+}
+
+/// Starts the worker processes of a home.
+#[cfg(all(target_os = "linux", feature = "rocksdb"))]
+pub(crate) fn start_workers(home: &Path, memory_megabytes: u64) -> lodeseek_server::Workers {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
+    let arguments = vec!["--home".into(), home.into(), "worker-process".into()];
+    let options = lodeseek_server::WorkerOptions { program, arguments, memory_megabytes };
+    lodeseek_server::Workers::start(home, &options).expect("workers")
+}
+
+/// Returns the state with worker processes, where the system and the store have them.
+#[cfg(all(target_os = "linux", feature = "rocksdb"))]
+pub(crate) fn isolated(state: AppState, home: &Path) -> AppState {
+    state.with_workers(start_workers(home, 1024)).expect("a store on disk")
+}
+
+#[cfg(not(all(target_os = "linux", feature = "rocksdb")))]
+pub(crate) fn isolated(state: AppState, _: &Path) -> AppState {
+    state
 }
 
 pub(crate) fn iri(id: &str) -> String {

@@ -150,7 +150,7 @@ fn one(run: &Run) -> &GraphReport {
 fn lines(graph: &TripleGraph) -> BTreeSet<String> {
     let term = |id| match graph.term(id) {
         TermRef::Blank(_) => "_:".to_owned(),
-        term => term.to_term().to_string(),
+        _ => graph.to_term(id).to_string(),
     };
     graph.triples().iter().map(|t| format!("{} {} {}", term(t.subject), term(t.predicate), term(t.object))).collect()
 }

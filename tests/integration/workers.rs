@@ -2,19 +2,21 @@
 //! else anything.
 
 use super::http::{Reply, Site, encoded};
-use super::support::{Home, limits, open, program, run, testdata};
+use super::support::{Home, limits, open, program, run, start_query_workers, start_workers, testdata};
 use axum::http::Method;
-use lodeseek_server::{WorkerOptions, Workers, app};
+use lodeseek_net::egress::{Egress, EgressPolicy};
+use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
+use lodeseek_server::app;
 use lodeseek_sparql::{Answer, QueryEngine, QueryRequest, SparqlLimits};
-use lodeseek_worker::{Limits, Pool, PoolOptions};
 use oxrdf::Term;
-use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// A quick query that is not of bounded cost.
@@ -24,15 +26,9 @@ const GREEDY: &str = "SELECT DISTINCT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER
 /// Rows without an end in sight, all of which are read again and again.
 const ENDLESS: &str = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p . ?q ?r ?s }";
 
-fn arguments(home: &Path) -> Vec<OsString> {
-    vec!["--home".into(), home.into(), "worker-process".into()]
-}
-
 fn site_of(catalog: &Path, limits: SparqlLimits, memory_megabytes: u64) -> Site {
     let (state, folder) = Home::from_catalog(catalog).state(limits);
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
-    let options = WorkerOptions { program, arguments: arguments(folder.path()), memory_megabytes };
-    let workers = Workers::start(folder.path(), &options).expect("workers");
+    let workers = start_workers(folder.path(), memory_megabytes);
     Site::behind(app(state.with_workers(workers).expect("a store on disk")), folder)
 }
 
@@ -159,9 +155,7 @@ fn kill(process: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_worker_costs_its_own_query() {
     let (state, folder) = Home::from_catalog(&testdata("catalog.ttl")).state(limits());
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
-    let options = WorkerOptions { program, arguments: arguments(folder.path()), memory_megabytes: 512 };
-    let workers = Workers::start(folder.path(), &options).expect("workers");
+    let workers = start_workers(folder.path(), 512);
     let home = folder.path().to_owned();
     let site = Arc::new(Site::behind(app(state.with_workers(workers).expect("a store on disk")), folder));
     assert_eq!(ask(&site, PROBE).await.status, 200);
@@ -178,6 +172,71 @@ async fn a_killed_worker_costs_its_own_query() {
     assert!(reply.body.contains("the worker process of this query failed"), "{}", reply.body);
     others_are_answered(&site).await;
     assert_eq!(ask(&site, PROBE).await.status, 200);
+}
+
+/// A server that answers every request with one row, after a time.
+fn endpoint(pause: Duration) -> String {
+    const BODY: &str =
+        r#"{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"http://e.org/x"}}]}}"#;
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let _ = stream.read(&mut [0; 8192]);
+                thread::sleep(pause);
+                let head =
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/sparql-results+json\r\nConnection: close\r\n\r\n";
+                let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(BODY.as_bytes()));
+            });
+        }
+    });
+    format!("http://{address}/sparql")
+}
+
+/// Federated queries cost themselves only: one that fills its memory, one whose worker is killed, and one whose endpoint is slow.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_federated_query_costs_itself_only() {
+    let (quick, slow) = (endpoint(Duration::ZERO), endpoint(Duration::from_secs(20)));
+    let policy = EgressPolicy {
+        listed: [&quick, &slow].map(|url| url.parse().expect("a prefix")).to_vec(),
+        private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
+        ..EgressPolicy::default()
+    };
+    let client = Arc::new(SparqlClient::new(Arc::new(Egress::new(policy)), ClientOptions::default()));
+    let bounds = SparqlLimits { deadline: Duration::from_secs(60), ..limits() };
+    let (state, folder) = Home::from_catalog(&testdata("catalog.ttl")).state(bounds);
+    let home = folder.path().to_owned();
+    let state = state.with_endpoints(client).with_workers(start_workers(&home, 96)).expect("a store on disk");
+    let site = Arc::new(Site::behind(app(state), folder));
+    let joined = |service: &str, rest: &str| format!("SELECT * {{ SERVICE <{service}> {{ ?x ?y ?z }} {rest} }}");
+    let small = ask(&site, &joined(&quick, "?d a ?c . ?d ?p ?o")).await;
+    assert_eq!(small.status, 200, "{}", small.body);
+    assert!(small.body.contains("http://e.org/x"), "{}", small.body);
+    let greedy = joined(&quick, "?a ?b ?c . ?d ?e ?f . ?g ?h ?i") + " ORDER BY ?c";
+    let greedy = tokio::spawn({
+        let site = Arc::clone(&site);
+        async move { ask(&site, &greedy).await }
+    });
+    others_are_answered(&site).await;
+    let reply = greedy.await.expect("answered");
+    assert_eq!(reply.status, 503, "{}", reply.body);
+    assert!(reply.body.contains("more than 96 MB of memory"), "{}", reply.body);
+    let waiting = tokio::spawn({
+        let (site, query) = (Arc::clone(&site), joined(&slow, "?a ?b ?c . ?c ?d ?e"));
+        async move { ask(&site, &query).await }
+    });
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    let begun = Instant::now();
+    let running = processes(&home, "queries");
+    running.iter().for_each(|process| kill(process));
+    let reply = waiting.await.expect("answered");
+    assert_eq!(reply.status, 503, "{}", reply.body);
+    assert!(reply.body.contains("the worker process of this query failed"), "{}", reply.body);
+    assert!(begun.elapsed() < Duration::from_secs(10), "its request does not hold the query: {:?}", begun.elapsed());
+    others_are_answered(&site).await;
+    let again = ask(&site, &joined(&quick, "?d a ?c . ?d ?p ?o")).await;
+    assert_eq!(again.status, 200, "{}", again.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -222,16 +281,7 @@ fn count(engine: &Arc<QueryEngine>) -> String {
 #[test]
 fn workers_see_what_was_written_last() {
     let home = Home::new();
-    let mut with_role = arguments(home.path());
-    with_role.push("queries".into());
-    let limits = Limits {
-        memory_megabytes: 512,
-        open_files: 1024,
-        stack_megabytes: 256,
-        readable: vec![home.path().to_owned()],
-    };
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
-    let pool = Pool::start(PoolOptions { program, arguments: with_role, limits, idle: 2, tasks: 100 }).expect("a pool");
+    let pool = start_query_workers(home.path());
     let engine = QueryEngine::with_workers(Arc::clone(&home.store), pool).expect("a store on disk");
     assert_eq!(count(&engine), "0");
     home.load(&testdata("catalog.ttl"));

@@ -47,6 +47,8 @@ class World:
         for place, one in enumerate(species[1:]):  # one has no height
             self.heights.add((one, rdflib.URIRef(PEER + "height"), rdflib.Literal(20 + 5 * place)))
             self.heights.add((one, rdflib.RDF.type, rdflib.URIRef(PEER + "Measured")))
+        for one in species:
+            self.heights.add((one, rdflib.URIRef(PEER + "note"), rdflib.Literal(f"measured: {str(one).rsplit('/', 1)[1].replace('_', ' ')}")))
         self.heights.add((rdflib.URIRef(PEER + "elsewhere"), rdflib.URIRef(PEER + "height"), rdflib.Literal(1)))
         self.file = pathlib.Path(folder) / "heights.ttl"
         self.heights.serialize(self.file, format="turtle")
@@ -164,10 +166,48 @@ def check_sparqlwrapper_search(world):
             assert answer["results"]["bindings"], f"{file.name} finds nothing"
 
 
+# Words lead to species in both datasets: in the trees by their labels, in the heights by notes. The data of both is joined.
+ENTITIES = """SELECT ?tree ?street ?species ?height WHERE {{
+  SERVICE <{search}> {{ ?match search:literalText "ginkgo tilia" ; search:limit 100 ; search:entity ?species . }}
+  SERVICE <{other_search}> {{ ?other search:literalText "ginkgo tilia" ; search:limit 100 ; search:entity ?species . }}
+  {{ ?tree t:hasSpecies ?species ; t:streetName ?street . }}
+  {heights}
+}}"""
+
+
+def entities_expected(world):
+    """Returns the rows that rdflib finds with both words as regular expressions."""
+    words = "FILTER(EXISTS { ?species rdfs:label ?label FILTER(REGEX(?label, '\\\\b(ginkgo|tilia)\\\\b', 'i')) })"
+    return world.expected(f"SELECT DISTINCT ?tree ?street ?species ?height {{ {TREE} {HEIGHT} {words} }}")
+
+
+def check_comunica_entities(world):
+    """Comunica goes from words to the entities that two datasets of two servers have in common."""
+    words = 'search:literalText "ginkgo tilia" ; search:limit 100 ; search:entity ?species .'
+    query = f"SELECT ?species {{ SERVICE <{world.search}> {{ ?match {words} }} SERVICE <{world.other_search}> {{ ?other {words} }} }}"
+    found = comunica([f"sparql@{world.trees_endpoint}"], query)
+    species = sorted({dict(row)["species"] for row in entities_expected(world)})
+    assert species and sorted({dict(row)["species"] for row in found}) == species, found
+
+
+def check_sparqlwrapper_entities(world):
+    """SPARQLWrapper sends the same query to one server, which calls the other one."""
+    from SPARQLWrapper import JSON, POST, SPARQLWrapper
+    heights = f"SERVICE <{world.heights_endpoint}> {{ {HEIGHT} }}"
+    client = SPARQLWrapper(world.trees_endpoint.split("?")[0])
+    client.addParameter("default-graph-uri", world.trees_endpoint.split("default-graph-uri=")[1])
+    client.setMethod(POST)
+    client.setReturnFormat(JSON)
+    client.setQuery(PREFIXES + ENTITIES.format(search=world.search, other_search=world.other_search, heights=heights))
+    answer = client.queryAndConvert()
+    rows = [{name: term["value"] for name, term in row.items()} for row in answer["results"]["bindings"]]
+    equal(table(rows), entities_expected(world))
+
+
 def check_guide(world):
     """The search query of the guide to federation returns the hits of the JSON API."""
     text = (ROOT / "docs/src/how-to/federate-sparql.md").read_text()
-    (query,) = (block for block in re.findall("```sparql\n(.*?)```", text, re.DOTALL) if "/search>" in block)
+    (query,) = (block for block in re.findall("```sparql\n(.*?)```", text, re.DOTALL) if "/search>" in block and "search:text" in block)
     (words,) = re.findall('search:text "(.*?)"', query)
     found = from_json(peers.ask(world.server.address + "/sparql", query.replace("http://localhost:7878/search", world.search)))
     hits = [(hit, issued) for hit in world.hits(words) for issued in world.described(hit, "dct:issued")]
@@ -227,7 +267,7 @@ def check_lodeseek(world):
 
 
 CHECKS = (check_comunica_alone, check_comunica_federated, check_comunica_search, check_rdflib_search, check_sparqlwrapper_search,
-          check_guide, check_jena, check_lodeseek, check_oxigraph, check_virtuoso)
+          check_comunica_entities, check_sparqlwrapper_entities, check_guide, check_jena, check_lodeseek, check_oxigraph, check_virtuoso)
 
 
 def make_home(program, home, catalog, base):
@@ -267,9 +307,11 @@ def main():
         make_home(program, folder / "one", ROOT / "testdata/catalog.ttl", f"http://127.0.0.1:{one}/")
         make_home(program, folder / "two", folder / "datasets.json", f"http://127.0.0.1:{two}/")
         with peers.Counter(plain=True) as world.counter, clients.Server(program, str(folder / "two"), port=two) as second:
-            allowed = ["--service", world.counter.address + "/", "--allow-private-network", "127.0.0.0/8"]
+            allowed = ["--service", world.counter.address + "/", "--service", second.address + "/",
+                       "--allow-private-network", "127.0.0.0/8"]
             with clients.Server(program, str(folder / "one"), *allowed, port=one) as world.server:
                 world.search = world.server.address + "/search"
+                world.other_search = second.address + "/search"
                 world.trees_endpoint = f"{world.server.address}/sparql?default-graph-uri={world.server.address}/dataset/street-trees"
                 world.heights_endpoint = f"{second.address}/sparql?default-graph-uri={second.address}/dataset/heights"
                 results = [run(check, world) for check in CHECKS]

@@ -179,7 +179,8 @@ def check_croissant(world):
         issues = read.metadata.ctx.issues
         assert not issues.errors, issues.report()
         assert read.metadata.name in titles[name] and len(read.metadata.distribution) == files[name], read.metadata.name
-        assert str(read.metadata.ctx.conforms_to.value).endswith("/1.0"), read.metadata.ctx.conforms_to
+        assert str(read.metadata.ctx.conforms_to.value).endswith("/1.1"), read.metadata.ctx.conforms_to
+        assert document["conformsTo"] == "http://mlcommons.org/croissant/1.1", document["conformsTo"]
 
 
 def check_structured_data(world):
@@ -256,6 +257,34 @@ def check_official_profile(world):
                 datasets, found = violations(server.address, shapes)
         print(f"portal official_profile: {name}: {datasets} datasets, {sum(found.values())} violations")
         assert datasets == expected and not found, (name, datasets, found)
+
+
+def check_shapes(world):
+    """The content of every dataset conforms to its shapes; the shapes are SHACL and can fail."""
+    sys.path.insert(0, package("shacl"))
+    import pyshacl
+    import rdflib
+    datasets = [name for name, _ in world.catalogued("a")]
+    with_shapes = 0
+    for name in datasets:
+        shapes = rdflib.Graph().parse(data=clients.fetch(f"{world.address}/dataset/{name}/shapes", "text/turtle"))
+        iri = urllib.parse.quote(f"http://localhost:7878/dataset/{name}", safe="")
+        data = rdflib.Graph().parse(data=clients.fetch(f"{world.address}/rdf-graph-store?graph={iri}&format=nt"), format="nt")
+        triples_here = len(data)
+        conforms, _, report = pyshacl.validate(data, shacl_graph=shapes, meta_shacl=True, inference="none")
+        assert conforms, (name, report)
+        targets = sorted(shapes.objects(None, rdflib.URIRef(SH + "targetClass")))
+        with_shapes += bool(targets)
+        for target in targets[:1]:
+            data.add((rdflib.URIRef("urn:nothing-known"), rdflib.RDF.type, target))
+            conforms, _, _ = pyshacl.validate(data, shacl_graph=shapes, inference="none")
+            required = any(shapes.value(part, rdflib.URIRef(SH + "minCount")) for shape in shapes.subjects(rdflib.URIRef(SH + "targetClass"), target)
+                           for part in shapes.objects(shape, rdflib.URIRef(SH + "property")))
+            assert conforms != required, f"{name}: an entity of {target} without properties"
+        statistics = rdflib.Graph().parse(data=clients.fetch(f"{world.address}/dataset/{name}/void", "text/turtle"))
+        triples = statistics.value(rdflib.URIRef(f"http://localhost:7878/dataset/{name}"), rdflib.URIRef("http://rdfs.org/ns/void#triples"))
+        assert int(triples) >= triples_here > 0, (name, triples, triples_here)
+    assert with_shapes > len(datasets) / 2, f"{with_shapes} of {len(datasets)} datasets have shapes"
 
 
 def free_port():
@@ -368,7 +397,7 @@ def main():
         with clients.Server(program, home) as server:
             world = World(server, program)
             for check in (check_lists, check_packages, check_search, check_errors, check_dump, check_feeds, check_croissant,
-                          check_structured_data, check_profile, check_official_profile,
+                          check_structured_data, check_profile, check_official_profile, check_shapes,
                           check_round_trip, check_live):
                 name = check.__name__.removeprefix("check_")
                 try:

@@ -15,6 +15,7 @@ Exits with 1 if the price is above 1 ms at p50, if the memory of the server grow
 
 import collections
 import http.client
+import http.server
 import json
 import pathlib
 import random
@@ -32,7 +33,8 @@ GRAPH = "<http://localhost:7878/dataset/big>"
 JOIN = f"SELECT ?n ?o {{ GRAPH {GRAPH} {{ <{BASE}7> <{BASE}linked> ?o . ?o <{BASE}name> ?n }} }}"
 LOOKUP = f"SELECT ?p ?o {{ GRAPH {GRAPH} {{ <{BASE}7> ?p ?o }} }}"
 COUNT = f"SELECT (COUNT(*) AS ?n) {{ GRAPH {GRAPH} {{ ?s a ?c }} }}"
-SMALL = {"join": JOIN, "lookup": LOOKUP, "count": COUNT}
+SEARCH = f"""PREFIX search: <https://w3id.org/lodeseek/search#> SELECT ?d ?n {{ ?d search:text "big" .
+  GRAPH ?d {{ <{BASE}7> <{BASE}linked> ?o . ?o <{BASE}name> ?n }} }}"""
 GREEDY = "SELECT DISTINCT * { GRAPH ?g { ?a ?b ?c . ?d ?e ?f . ?h ?i ?j } } ORDER BY ?c"
 PATH = "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?a (<x:p>|!<x:p>)* ?b } }"
 MEMORY = ["--worker-memory", "256"]
@@ -77,6 +79,24 @@ class Server:
         return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) // 1024
 
 
+class Endpoint(http.server.BaseHTTPRequestHandler):
+    """An endpoint with one row."""
+
+    protocol_version = "HTTP/1.1"
+    rows = json.dumps({"head": {"vars": ["o"]}, "results": {"bindings": [{"o": {"type": "uri", "value": f"{BASE}8"}}]}}).encode()
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/sparql-results+json")
+        self.send_header("Content-Length", str(len(self.rows)))
+        self.end_headers()
+        self.wfile.write(self.rows)
+
+    def log_message(self, *_):
+        pass
+
+
 def sparql(query):
     return "/sparql?" + urllib.parse.urlencode({"query": query})
 
@@ -97,17 +117,24 @@ def milliseconds(times, share):
 def price(program, home):
     """Returns the difference of the median latencies of the join, in milliseconds."""
     times = collections.defaultdict(list)
-    with Server(program, home, ["--no-workers"]) as without, Server(program, home, []) as workers:
-        servers = {"without": without.connect(), "workers": workers.connect()}
+    endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+    service = f"http://127.0.0.1:{endpoint.server_port}/sparql"
+    federated = f"SELECT ?n {{ SERVICE <{service}> {{ <{BASE}7> <{BASE}linked> ?o }} GRAPH {GRAPH} {{ ?o <{BASE}name> ?n }} }}"
+    small = {"join": JOIN, "lookup": LOOKUP, "count": COUNT, "federated": federated, "search": SEARCH}
+    allowed = ["--service", service, "--allow-private-network", "127.0.0.0/8"]
+    with Server(program, home, ["--no-workers", *allowed]) as without, Server(program, home, allowed) as workers:
+        servers = {"without": without, "workers": workers}
         for turn in range(11):  # the first one warms up
-            for name, connection in servers.items():
-                for kind, query in SMALL.items():
+            for name, server in servers.items():
+                connection = server.connect()  # the server closes idle ones
+                for kind, query in small.items():
                     found = [request(connection, sparql(query)) for _ in range(30)]
                     assert all(status == 200 for status, _ in found), found
                     if turn:
                         times[kind, name] += [seconds for _, seconds in found]
     for (kind, name), values in sorted(times.items()):
-        print(f"{kind:8} {name:8} p50 {milliseconds(values, 0.5):7.2f} ms   p99 {milliseconds(values, 0.99):7.2f} ms")
+        print(f"{kind:9} {name:8} p50 {milliseconds(values, 0.5):7.2f} ms   p99 {milliseconds(values, 0.99):7.2f} ms")
     return milliseconds(times["join", "workers"], 0.5) - milliseconds(times["join", "without"], 0.5)
 
 

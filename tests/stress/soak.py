@@ -5,9 +5,11 @@ usage: soak.py PROGRAM HOME [SECONDS] [CLIENTS]
 
 Each client has a loopback address of its own, so that limits for each client address apply. One client in twenty is hostile: it
 repeats the attacks of ATTACKS. The other clients accept 200, 429 and 503. For each kind of request the script prints the number of
-served and rejected requests and the latency (p50, p99). For each attack it prints tries, outcomes and the longest duration. Memory
-(of the server and its worker processes) and descriptors are those before the test, their maximum, and those after a minute without
-requests. Exits with 1 if the server ended, if a response had another status, or if p99 of a search exceeds a second.
+served and rejected requests and the latency (p50, p99). For each attack it prints tries, outcomes and the longest duration. Before the
+test, the friendly clients alone fill caches for a fifth of its time. Memory (of the server and its worker processes) and descriptors are
+those after this and a minute without requests, their maximum, and those after the test and a minute without requests. Exits with 1 if the
+server ended, if a response had another status, if p99 of a search exceeds a second, or if the memory of the server is above 1.3 times
+that before.
 """
 
 import collections
@@ -30,6 +32,7 @@ REFUSALS = (429, 503)
 REJECTIONS = {200, 400, 403, 404, 408, 413, 414, 422, 429, 431, 503}
 REST = 60  # seconds without requests before the last measurement
 SEARCH_P99 = 1.0  # seconds
+GROWTH = 1.3  # memory of the server after the test, relative to that before
 HELD = 30  # seconds for which attacks hold a connection; the server ends most of them earlier
 
 
@@ -320,12 +323,16 @@ def wait_until_up(server):
 
 def run(server, seconds, clients):
     wait_until_up(server)
-    warm = Tally()
-    client(0, time.time() + 5, warm)
-    time.sleep(2)
+    hostile = max(1, round(clients / 20))
+    warm, until = Tally(), time.time() + seconds / 5
+    friendly = [threading.Thread(target=client, args=(number + 1, until, warm)) for number in range(clients - hostile)]
+    for thread in friendly:
+        thread.start()
+    for thread in friendly:
+        thread.join()
+    time.sleep(REST)
     before, peak = usage(server.pid), [0, 0, 0]
     tally, until = Tally(), time.time() + seconds
-    hostile = max(1, round(clients / 20))
     threads = [threading.Thread(target=client, args=(number + 1, until, tally)) for number in range(clients - hostile)]
     threads += [threading.Thread(target=attacker, args=(number + 1, until, tally), daemon=True) for number in range(hostile)]
     threads.append(threading.Thread(target=watch, args=(server.pid, until + 70, peak), daemon=True))
@@ -352,7 +359,10 @@ def run(server, seconds, clients):
     slow = quantile(tally.times["search"] or [0], .99) > SEARCH_P99
     if slow:
         print(f"soak WRONG p99 of a search exceeds {SEARCH_P99:.0f} s")
-    return 0 if is_up and not tally.wrong and not slow else 1
+    has_grown = after[0] > GROWTH * before[0]
+    if has_grown:
+        print(f"soak WRONG the server keeps {after[0] / before[0]:.2f} times the memory of before")
+    return 0 if is_up and not tally.wrong and not slow and not has_grown else 1
 
 
 def main():

@@ -73,7 +73,7 @@ class Cutter:
     """Texts to pieces, as the engine's encoder does it (src/rerank/encoder/pieces.rs): parts are cut one by one, the separator
     stands between them, the whole is cut to the length and framed. The tokenizer's own cutting and filling is not used."""
 
-    def __init__(self, base, query_length, passage_length):
+    def __init__(self, base, length):
         self.tokenizer = tokenizers.Tokenizer.from_file(str(pathlib.Path(base) / "tokenizer.json"))
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
@@ -81,16 +81,16 @@ class Cutter:
         if None in known.values():
             raise SystemExit(f"{base}: tokenizer.json lacks one of [CLS], [SEP], [PAD]: only BERT's tokenizers are trained here")
         self.first, self.separator, self.filler = known.values()
-        self.query_length, self.passage_length = query_length, passage_length
+        self.length = length
 
     def pieces(self, text):
         return self.tokenizer.encode(text.strip(), add_special_tokens=False).ids
 
-    def framed(self, body, length):
-        return [self.first] + body[:length - 2] + [self.separator]
+    def framed(self, body):
+        return [self.first] + body[:self.length - 2] + [self.separator]
 
     def query(self, text):
-        return self.framed(self.pieces(text), self.query_length)
+        return self.framed(self.pieces(text))
 
     def passage(self, passage):
         body = []
@@ -98,7 +98,7 @@ class Cutter:
             pieces = self.pieces(part)[:passage.pieces_a_part]
             if pieces:
                 body += ([self.separator] if body else []) + pieces
-        return self.framed(body, self.passage_length)
+        return self.framed(body)
 
     def filled(self, rows):
         """Rows of pieces as a tensor, and which of its places are pieces."""

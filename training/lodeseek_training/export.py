@@ -7,6 +7,7 @@ import shutil
 import string
 import tempfile
 
+from .folder import length, pooling
 from .onnx_bert import bert, in_blocks
 
 COPIED = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "sentence_bert_config.json",
@@ -73,8 +74,7 @@ def reference(model):
     from .data import Cutter, Passage
     from .model import Ranker
     network = Ranker.open(model).eval()
-    length = json.loads((model / "sentence_bert_config.json").read_text())["max_seq_length"]
-    cutter = Cutter(model, length, length)
+    cutter = Cutter(model, length(model))
     found = []
     with torch.no_grad():
         for text in CHECKED:
@@ -96,8 +96,7 @@ def parity(folder):
 
     from .data import Cutter
     folder = pathlib.Path(folder)
-    length = json.loads((folder / "sentence_bert_config.json").read_text())["max_seq_length"]
-    cutter = Cutter(folder, length, length)
+    cutter, mode = Cutter(folder, length(folder)), pooling(folder)
     found = {}
     for path in sorted(folder.glob("model*.onnx")):
         session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
@@ -105,7 +104,8 @@ def parity(folder):
         for line in json.loads((folder / "parity.json").read_text()):
             ids = np.array([cutter.query(line["text"])], np.int64)
             inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-            ours = session.run(["last_hidden_state"], inputs)[0][0].mean(axis=0)
+            rows = session.run(["last_hidden_state"], inputs)[0][0]
+            ours = rows[0] if mode == "cls" else rows.mean(axis=0)
             cosines.append(float(ours @ np.array(line["vector"]) / np.linalg.norm(ours)))
         found[path.name] = min(cosines)
     least = {"model.onnx": 0.99999, "model_int8.onnx": 0.995}

@@ -10,23 +10,25 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
+from .folder import pooling as folder_pooling
+
 PIECES = "pieces"
 
 
 class Ranker(nn.Module):
-    """Text head: the mean of the pieces' vectors, of length 1, as the base is pooled. Piece head: each vector through a
+    """Text head: the mean of the pieces' vectors or the first one, of length 1, as the folder is pooled. Piece head: each vector through a
     projection without bias, of length 1; a score is the sum over the query's pieces of the best cosine among the passage's
     (MaxSim), punctuation of passages left out. Neither markers nor expansion: one pass of the network serves both heads."""
 
-    def __init__(self, network, projection, punctuation):
+    def __init__(self, network, projection, punctuation, pooling):
         super().__init__()
-        self.network, self.projection = network, projection
+        self.network, self.projection, self.pooling = network, projection, pooling
         self.register_buffer("punctuation", torch.tensor(punctuation), persistent=False)
 
     @classmethod
-    def open(cls, folder, dimension=None):
+    def open(cls, folder, dimension=None, pooling=None):
         """The model in a folder. `dimension`: the piece head's, where the folder has none; its projection is then made by
-        `fit_projection`."""
+        `fit_projection`. `pooling`: another one than the folder's."""
         folder = pathlib.Path(folder)
         network = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager", add_pooling_layer=False)
         for module in network.modules():
@@ -44,13 +46,14 @@ class Ranker(nn.Module):
             projection.weight.data.copy_(weight)
         elif dimension:
             projection = nn.Linear(network.config.hidden_size, dimension, bias=False)
-        return cls(network, projection, punctuation)
+        return cls(network, projection, punctuation, pooling or folder_pooling(folder))
 
     def forward(self, ids, mask):
         """Vectors of texts, `[texts, hidden]`, and of pieces, `[texts, length, dimension]`, zero where there is no piece."""
         rows = self.network(input_ids=ids, attention_mask=mask).last_hidden_state.float()
         real = mask.unsqueeze(-1).float()
-        text = functional.normalize((rows * real).sum(1) / real.sum(1), dim=-1)
+        pooled = rows[:, 0] if self.pooling == "cls" else (rows * real).sum(1) / real.sum(1)
+        text = functional.normalize(pooled, dim=-1)
         if self.projection is None:
             return text, None
         return text, functional.normalize(self.projection(rows), dim=-1) * real

@@ -10,6 +10,7 @@ import time
 
 import torch
 
+from . import folder as folders
 from . import measure
 from .curve import curve
 from .data import Cutter, Folder, Texts, batches
@@ -24,7 +25,8 @@ KEPT = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_token
 
 @dataclasses.dataclass
 class Settings:
-    """Settings of a stage. Lengths in tokens; `negatives`: hard ones drawn for each query; `random`: passages drawn from all for
+    """Settings of a stage. `length`: maximum number of tokens of a text, `pooling` of the text head (mean, cls), both by default
+    those of the folder it begins with, and written to the folder of its model; `negatives`: hard ones drawn for each query; `random`: passages drawn from all for
     each batch, with which popularity is learned; `mix`: shares of the trained weights that are tried against the start's, the best
     by validation is kept; `share`: the share that is tried beside these, kept where there are none; `hold_out`: one example in so
     many chooses instead of training, for data too few to have such of their own; `again`: how many times an epoch examples of a
@@ -40,8 +42,8 @@ class Settings:
     clip: float = 2.0
     scale: float = 20.0
     decay: float = 0.01
-    query_length: int = 64
-    passage_length: int = 128
+    length: int | None = None
+    pooling: str | None = None
     dimension: int = 128
     random: int = 0
     validate_every: int = 200
@@ -65,7 +67,7 @@ class Beside:
         own = dict(own)
         source = Folder(parent / own.pop("data"))
         self.settings = dataclasses.replace(stage, **{"negatives": 0, "random": 0, "examples": None, "styles": None, **own})
-        self.cutter = Cutter(start, self.settings.query_length, self.settings.passage_length)
+        self.cutter = Cutter(start, stage.length or folders.length(start))
         self.examples = source.split()[0][:self.settings.examples]
         self.texts = Texts(source, self.cutter)
         self.each = math.ceil(len(self.examples) / self.settings.batch)
@@ -90,7 +92,7 @@ class Stage:
         """Reads the data and the model: most of a minute, which what is done already need not take."""
         settings = self.settings
         torch.manual_seed(settings.seed)
-        self.cutter = Cutter(self.start, settings.query_length, settings.passage_length)
+        self.cutter = Cutter(self.start, settings.length or folders.length(self.start))
         self.source = Folder(self.data)
         self.texts = Texts(self.source, self.cutter)
         train, valid = self.source.split(self.fold, self.folds)
@@ -114,7 +116,7 @@ class Stage:
         """The model that the stage begins with."""
         heads = {head for settings in (self.settings, *(one.settings for one in self.beside)) for head in settings.heads}
         dimension = self.settings.dimension if "piece" in heads else None
-        model = Ranker.open(self.start, dimension).to(self.device)
+        model = Ranker.open(self.start, dimension, self.settings.pooling).to(self.device)
         if dimension and not (self.start / PIECES).exists():
             model.fit_projection(*self.tensors(self.texts.rows[:256]))
         return model
@@ -267,17 +269,18 @@ class Stage:
         optimizer.load_state_dict(state["optimizer"])
         self.say(f"{self.folder.name}: goes on at step {self.step} of {self.steps}")
 
-    def write(self, folder):
-        """A model's folder: weights, and the base's settings and tokenizer."""
-        staged = folder.with_name(folder.name + ".new")
+    def write(self, best):
+        """A model's folder: weights, and the base's settings and tokenizer, with the length and the pooling of this stage."""
+        staged = best.with_name(best.name + ".new")
         shutil.rmtree(staged, ignore_errors=True)
         for name in KEPT:
             if (self.start / name).exists():
                 (staged / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(self.start / name, staged / name)
+        folders.write(staged, self.settings.length, self.settings.pooling)
         self.model.save(staged)
-        shutil.rmtree(folder, ignore_errors=True)
-        os.replace(staged, folder)
+        shutil.rmtree(best, ignore_errors=True)
+        os.replace(staged, best)
 
     def finish(self):
         best = self.folder / "best"

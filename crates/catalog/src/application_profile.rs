@@ -10,10 +10,14 @@
 //! returned.
 //!
 //! Properties outside of the profile are kept unchanged.
+//!
+//! HealthDCAT-AP and GeoDCAT-AP are extensions of DCAT-AP, so their properties get their ranges in every description.
+//! DCAT-US 3 has classes of its own. [`Profile`] selects what one of them has beyond DCAT-AP.
 
-use super::{DatasetId, Iris};
+use super::{BoundingBox, DatasetId, Iris};
 use lodeseek_rdf::vocab::{
-    adms, dcat, dcatap, dcterms, foaf, locn, lodeseek, owl, prov, rdf, rdfs, sd, skos, spdx, vcard,
+    adms, dcat, dcatap, dcatus, dcterms, foaf, geodcatap, geosparql, healthdcatap, locn, lodeseek, org, owl, prov, rdf,
+    rdfs, sd, skos, spdx, vcard,
 };
 use lodeseek_rdf::{local_name, words};
 use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
@@ -23,6 +27,56 @@ use sha2::{Digest, Sha256};
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 const LEGAL_RESOURCE: &str = "http://data.europa.eu/eli/ontology#LegalResource";
 const AS_WKT: &str = "http://www.opengis.net/ont/geosparql#asWKT";
+
+/// Application profiles in which descriptions are published.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Profile {
+    /// DCAT-AP 3.0.1.
+    #[default]
+    DcatAp,
+    /// GeoDCAT-AP 3: the area is a `dcat:bbox`. <https://semiceu.github.io/GeoDCAT-AP/releases/3.0.0/>
+    GeoDcatAp,
+    /// HealthDCAT-AP. <https://healthdcat-ap.github.io/>
+    HealthDcatAp,
+    /// DCAT-US 3: the area is a `dcat-us:GeographicBoundingBox`, and publishers are organizations.
+    /// <https://resources.data.gov/resources/dcat-us-3/>
+    DcatUs,
+}
+
+impl Profile {
+    /// All profiles, the default first.
+    pub const ALL: [Self; 4] = [Self::DcatAp, Self::GeoDcatAp, Self::HealthDcatAp, Self::DcatUs];
+
+    /// Returns the short name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DcatAp => "dcat-ap",
+            Self::GeoDcatAp => "geodcat-ap",
+            Self::HealthDcatAp => "healthdcat-ap",
+            Self::DcatUs => "dcat-us",
+        }
+    }
+
+    /// Returns the IRI that identifies the profile: the namespace of its terms.
+    #[must_use]
+    pub fn iri(self) -> &'static str {
+        match self {
+            Self::DcatAp => dcatap::NAMESPACE,
+            Self::GeoDcatAp => geodcatap::NAMESPACE,
+            Self::HealthDcatAp => healthdcatap::NAMESPACE,
+            Self::DcatUs => dcatus::NAMESPACE,
+        }
+    }
+
+    /// Returns the profile with a short name or an IRI; the last slash or hash of the IRI may be missing.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        let bare = |iri: &str| iri.trim_end_matches(['/', '#']).to_ascii_lowercase();
+        let is_named = |profile: &Self| profile.name().eq_ignore_ascii_case(text) || bare(profile.iri()) == bare(text);
+        Self::ALL.into_iter().find(is_named)
+    }
+}
 
 /// Range of a property.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,6 +164,31 @@ const RANGES: &[(&str, Range, bool)] = &[
     (dcatap::AVAILABILITY, named(skos::CONCEPT, skos::PREF_LABEL), true),
     (dcatap::HVD_CATEGORY, named(skos::CONCEPT, skos::PREF_LABEL), false),
     (locn::GEOMETRY, named(locn::GEOMETRY_CLASS, AS_WKT), true),
+    (dcterms::RIGHTS_HOLDER, named(foaf::AGENT, foaf::NAME), false),
+    (healthdcatap::HDAB, named(foaf::AGENT, foaf::NAME), false),
+    (healthdcatap::HEALTH_THEME, named(skos::CONCEPT, skos::PREF_LABEL), false),
+    (healthdcatap::HEALTH_CATEGORY, named(skos::CONCEPT, skos::PREF_LABEL), false),
+    (healthdcatap::PUBLISHER_TYPE, named(skos::CONCEPT, skos::PREF_LABEL), false),
+    (healthdcatap::HAS_CODING_SYSTEM, named(dcterms::STANDARD, dcterms::TITLE), false),
+    (healthdcatap::RETENTION_PERIOD, named(dcterms::PERIOD_OF_TIME, rdfs::LABEL), false),
+    (healthdcatap::POPULATION_COVERAGE, Range::Text, false),
+    (healthdcatap::PUBLISHER_NOTE, Range::Text, false),
+    (healthdcatap::NUMBER_OF_RECORDS, Range::Typed("nonNegativeInteger"), true),
+    (healthdcatap::NUMBER_OF_UNIQUE_INDIVIDUALS, Range::Typed("nonNegativeInteger"), true),
+    (healthdcatap::MIN_TYPICAL_AGE, Range::Typed("nonNegativeInteger"), true),
+    (healthdcatap::MAX_TYPICAL_AGE, Range::Typed("nonNegativeInteger"), true),
+    (geodcatap::REFERENCE_SYSTEM, named(dcterms::STANDARD, dcterms::TITLE), false),
+    (geodcatap::TOPIC_CATEGORY, named(skos::CONCEPT, skos::PREF_LABEL), false),
+    (geodcatap::RESOURCE_TYPE, named(skos::CONCEPT, skos::PREF_LABEL), false),
+    (geodcatap::SPATIAL_RESOLUTION_AS_TEXT, Range::Text, false),
+    (geodcatap::CUSTODIAN, named(foaf::AGENT, foaf::NAME), false),
+    (geodcatap::DISTRIBUTOR, named(foaf::AGENT, foaf::NAME), false),
+    (geodcatap::ORIGINATOR, named(foaf::AGENT, foaf::NAME), false),
+    (geodcatap::PRINCIPAL_INVESTIGATOR, named(foaf::AGENT, foaf::NAME), false),
+    (geodcatap::PROCESSOR, named(foaf::AGENT, foaf::NAME), false),
+    (geodcatap::RESOURCE_PROVIDER, named(foaf::AGENT, foaf::NAME), false),
+    (geodcatap::USER, named(foaf::AGENT, foaf::NAME), false),
+    (dcatus::PURPOSE, Range::Text, false),
     (dcterms::SOURCE, Range::Described(dcat::DATASET), false),
     (spdx::CHECKSUM, Range::Described(spdx::CHECKSUM_CLASS), true),
     (spdx::ALGORITHM, named(spdx::CHECKSUM_ALGORITHM, rdfs::LABEL), true),
@@ -150,12 +229,16 @@ pub fn value_kind(property: &str) -> Option<(ValueKind, bool)> {
 }
 
 /// Local information about a dataset, in addition to its catalogue.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LocalContent {
     /// Address of the local content, if there is any.
     pub content: Option<NamedNode>,
     /// Summary of the content in a sentence. It replaces a missing description.
     pub summary: String,
+    /// Series of this home that the dataset belongs to. They are described beside it.
+    pub series: Vec<NamedNode>,
+    /// The area that the description declares, in any form.
+    pub place: Option<BoundingBox>,
 }
 
 /// A description in DCAT-AP.
@@ -167,21 +250,34 @@ pub struct DcatApDescription {
     pub left_out: Vec<Triple>,
 }
 
-/// Converts the description of a dataset in the catalogue graph to DCAT-AP.
+/// Converts the description of a dataset in the catalogue graph to a profile.
 #[must_use]
-pub fn to_dcat_ap(description: &[Triple], id: &DatasetId, iris: &Iris, content: &LocalContent) -> DcatApDescription {
-    let mut writer = Writer::new(description, id, iris);
+pub fn to_profile(
+    profile: Profile,
+    description: &[Triple],
+    id: &DatasetId,
+    iris: &Iris,
+    content: &LocalContent,
+) -> DcatApDescription {
+    let mut writer = Writer { series: &content.series, ..Writer::new(description, id, iris) };
     for triple in description {
         writer.add_statement(triple);
     }
     writer.complete_dataset(content);
     writer.complete_nodes();
+    match profile {
+        Profile::DcatAp | Profile::HealthDcatAp => {}
+        Profile::GeoDcatAp => writer.add_location(content),
+        Profile::DcatUs => writer.complete_dcat_us(content),
+    }
     writer.finish()
 }
 
 struct Writer<'d> {
     id: &'d DatasetId,
     iris: &'d Iris,
+    /// Series that are described elsewhere.
+    series: &'d [NamedNode],
     node: NamedNode,
     /// Classes of the nodes, without those whose mandatory properties are missing.
     classes: FxHashMap<&'d str, FxHashSet<&'d str>>,
@@ -217,7 +313,7 @@ impl<'d> Writer<'d> {
         }
         let (out, left_out) = (Vec::with_capacity(description.len()), Vec::new());
         let (seen, statements) = (FxHashSet::default(), FxHashMap::default());
-        Self { id, iris, node: own, classes, out, seen, statements, left_out }
+        Self { id, iris, series: &[], node: own, classes, out, seen, statements, left_out }
     }
 
     /// Sorts the triples by their text, so that the output is the same in every run.
@@ -294,7 +390,10 @@ impl<'d> Writer<'d> {
             (Range::Named { class, by }, Term::Literal(words)) => {
                 self.add_labelled_node(subject, property, (class, by), words)
             }
-            (Range::Described(class), Term::NamedNode(node)) if self.is_a(node, class) => {
+            // A series of this home is described beside its members.
+            (Range::Described(class), Term::NamedNode(node))
+                if self.is_a(node, class) || property == dcat::IN_SERIES && self.series.contains(node) =>
+            {
                 self.add(subject, property, node.clone());
             }
             (Range::Described(_), Term::NamedNode(node)) => self.add(subject, dcterms::RELATION, node.clone()),
@@ -349,6 +448,44 @@ impl<'d> Writer<'d> {
         let license: Option<Term> = self.objects(&node, dcterms::LICENSE).next().cloned();
         for distribution in distributions {
             self.complete_distribution(&distribution, license.as_ref(), content);
+        }
+    }
+
+    /// Adds the area as a location with a box in Well-known Text, unless a declared location has one.
+    fn add_location(&mut self, content: &LocalContent) {
+        let places: Vec<Term> = self.objects(&self.node.clone(), dcterms::SPATIAL).cloned().collect();
+        let has_box = |place: &Term| matches!(place, Term::NamedNode(place) if self.has(place, dcat::BBOX));
+        let Some(place) = content.place.filter(|_| !places.iter().any(has_box)) else { return };
+        let (node, part) = (self.node.clone(), self.iris.part(self.id, "area"));
+        let datatype = NamedNode::new_unchecked(geosparql::WKT_LITERAL);
+        self.add(&node, dcterms::SPATIAL, part.clone());
+        self.add(&part, rdf::TYPE, NamedNode::new_unchecked(dcterms::LOCATION));
+        self.add(&part, dcat::BBOX, Literal::new_typed_literal(place.to_wkt(), datatype));
+    }
+
+    /// Adds what DCAT-US requires beyond DCAT-AP, as far as it is known: the area as a box of its own class, and the
+    /// class and label of publishers.
+    fn complete_dcat_us(&mut self, content: &LocalContent) {
+        let node = self.node.clone();
+        if let Some(place) = content.place.filter(|_| !self.has(&node, dcatus::GEOGRAPHIC_BOUNDING_BOX)) {
+            let part = self.iris.part(self.id, "area");
+            self.add(&node, dcatus::GEOGRAPHIC_BOUNDING_BOX, part.clone());
+            self.add(&part, rdf::TYPE, NamedNode::new_unchecked(dcatus::GEOGRAPHIC_BOUNDING_BOX_CLASS));
+            let edges = [dcatus::WEST, dcatus::SOUTH, dcatus::EAST, dcatus::NORTH];
+            for (property, degrees) in edges.into_iter().zip(place.degrees()) {
+                if let Some(degrees) = typed(&degrees.to_string(), "decimal") {
+                    self.add(&part, property, degrees);
+                }
+            }
+        }
+        let publishers: Vec<Term> = self.objects(&node, dcterms::PUBLISHER).cloned().collect();
+        for publisher in publishers {
+            let Term::NamedNode(publisher) = publisher else { continue };
+            let names: Vec<Term> = self.objects(&publisher, foaf::NAME).cloned().collect();
+            self.add(&publisher, rdf::TYPE, NamedNode::new_unchecked(org::ORGANIZATION));
+            for name in names {
+                self.add(&publisher, skos::PREF_LABEL, name);
+            }
         }
     }
 
@@ -423,6 +560,7 @@ fn term_text(term: &Term) -> String {
         Term::NamedNode(node) => node.as_str().to_owned(),
         Term::BlankNode(node) => node.as_str().to_owned(),
         Term::Literal(literal) => literal.value().to_owned(),
+        Term::Triple(triple) => triple.to_string(),
     }
 }
 
@@ -503,7 +641,8 @@ mod tests {
         let description: Vec<Triple> = graph.triples().iter().map(|&triple| graph.to_triple(triple)).collect();
         let (id, iris) = (DatasetId::new("1").expect("an id"), Iris::new(Iris::DEFAULT_BASE).expect("a base"));
         let content = NamedNode::new("http://localhost:7878/content").ok();
-        to_dcat_ap(&description, &id, &iris, &LocalContent { content, summary: "Some data.".to_owned() })
+        let local = LocalContent { content, summary: "Some data.".to_owned(), ..LocalContent::default() };
+        to_profile(Profile::DcatAp, &description, &id, &iris, &local)
     }
 
     #[track_caller]
@@ -586,11 +725,12 @@ mod tests {
         let graph = graph("<1> a dcat:Dataset .");
         let description: Vec<Triple> = graph.triples().iter().map(|&triple| graph.to_triple(triple)).collect();
         let (id, iris) = (DatasetId::new("1").expect("an id"), Iris::new(Iris::DEFAULT_BASE).expect("a base"));
-        let made = to_dcat_ap(
+        let made = to_profile(
+            Profile::DcatAp,
             &description,
             &id,
             &iris,
-            &LocalContent { content: None, summary: "No description.".to_owned() },
+            &LocalContent { summary: "No description.".to_owned(), ..LocalContent::default() },
         );
         let text = lines(&made.triples).join("\n");
         assert!(text.contains("\"No description.\"@en") && text.contains("title> \"1\""), "{text}");

@@ -15,7 +15,7 @@ use super::statement::{Node, Statement, Value};
 use super::typed_fields::{self, date, iri_or_literal, part_name};
 use super::{Agent, Dataset};
 use lodeseek_rdf::vocab::{adms, dc11, dcat, dcterms, foaf, lodeseek, owl, prov, rdf, sd, skos, void};
-use lodeseek_rdf::{LiteralKind, TermId, TermRef, Triple, TripleGraph, local_name};
+use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, local_name};
 use oxrdf::{Literal, NamedNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
@@ -135,13 +135,15 @@ pub(super) struct BoundedDescription<'g> {
     via: FxHashMap<TermId, TermId>,
     /// Number of nodes that were left out because the description is too deep or too large.
     omitted: usize,
+    /// Number of triple terms, which have no place in a dataset's description.
+    triple_terms: usize,
 }
 
 impl<'g> BoundedDescription<'g> {
     /// Collects the description from the reader's node, without the nodes that the typed fields cover completely.
     pub(super) fn new(reader: NodeReader<'g>, index: &'g CatalogIndex<'g>, typed: &FxHashSet<TermId>) -> Self {
         let (nodes, colors, via) = (vec![reader.node], FxHashMap::default(), FxHashMap::default());
-        let mut description = Self { reader, index, nodes, colors, via, omitted: 0 };
+        let mut description = Self { reader, index, nodes, colors, via, omitted: 0, triple_terms: 0 };
         description.collect(typed);
         description.color();
         description
@@ -171,6 +173,8 @@ impl<'g> BoundedDescription<'g> {
             statements += triples.len();
             for triple in triples.iter().filter(|triple| !typed.contains(&triple.object)) {
                 if !self.is_followed(triple.predicate, triple.object) {
+                    let is_triple_term = matches!(self.graph().term(triple.object), TermRef::Triple(_));
+                    self.triple_terms += usize::from(is_triple_term);
                     continue;
                 }
                 let via = self.via.entry(triple.object).or_insert(triple.predicate);
@@ -191,7 +195,7 @@ impl<'g> BoundedDescription<'g> {
     fn is_followed(&self, predicate: TermId, object: TermId) -> bool {
         let graph = self.graph();
         let predicate = graph.term(predicate).text();
-        if graph.is_literal(object) || MEMBERSHIP.contains(&predicate) || self.is_internal(predicate) {
+        if !graph.is_resource(object) || MEMBERSHIP.contains(&predicate) || self.is_internal(predicate) {
             return false;
         }
         match graph.term(object) {
@@ -274,7 +278,7 @@ impl<'g> BoundedDescription<'g> {
         let triples = self.index.triples(node).iter();
         let mut lines: Vec<String> = triples
             .filter(|triple| !matches!(graph.term(triple.object), TermRef::Blank(_)))
-            .map(|triple| format!("{} {}", graph.term(triple.predicate).text(), graph.term(triple.object).to_term()))
+            .map(|triple| format!("{} {}", graph.term(triple.predicate).text(), graph.to_term(triple.object)))
             .collect();
         lines.sort_unstable();
         digest(lines.iter().map(String::as_bytes))
@@ -355,7 +359,7 @@ impl<'g> ExtraStatements<'g> {
         Self { description, names, agents: named.agents, out: Vec::new() }
     }
 
-    /// Returns the statements, and a message if nodes were left out.
+    /// Returns the statements, and a message if nodes or triple terms were left out.
     pub(super) fn collect(mut self, dataset: &Dataset) -> (Vec<Statement>, Option<String>) {
         let typed: FxHashSet<Statement> = typed_fields::statements(dataset, &|_| true).into_iter().collect();
         for (property, node) in self.description.links() {
@@ -368,10 +372,17 @@ impl<'g> ExtraStatements<'g> {
         let mut seen = FxHashSet::default();
         self.out.retain(|statement| !typed.contains(statement) && seen.insert(statement.clone()));
         let id = &dataset.metadata.id;
-        let problem = (self.description.omitted > 0).then(|| {
-            let aside = self.description.omitted;
-            format!("dataset {id}: {aside} nodes of the description exceed the limits ({DEPTH} steps, {STATEMENTS} statements) and were left out")
-        });
+        let (aside, triple_terms) = (self.description.omitted, self.description.triple_terms);
+        let mut problems = Vec::new();
+        if aside > 0 {
+            problems.push(format!("{aside} nodes of the description exceed the limits ({DEPTH} steps, {STATEMENTS} statements) and were left out"));
+        }
+        if triple_terms > 0 {
+            problems.push(format!(
+                "{triple_terms} statements with triple terms were left out of the description; state them in the dataset's dump"
+            ));
+        }
+        let problem = (!problems.is_empty()).then(|| format!("dataset {id}: {}", problems.join("; ")));
         (self.out, problem)
     }
 
@@ -440,11 +451,14 @@ impl<'g> ExtraStatements<'g> {
         if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal()) {
             self.out.push(Statement::new(Node::Dataset, adms::IDENTIFIER, node.clone()));
         }
-        if text == dataset.metadata.id.as_str() || text.is_empty() || matches!(term, TermRef::Blank(_)) {
+        if text == dataset.metadata.id.as_str()
+            || text.is_empty()
+            || !matches!(term, TermRef::Iri(_) | TermRef::Literal { .. })
+        {
             return;
         }
         let part = Node::Part(part_name("identifier", &[text]));
-        let notation = match term.to_term() {
+        let notation = match self.description.graph().to_term(object) {
             Term::Literal(literal) => literal,
             _ => Literal::new_typed_literal(text, NamedNode::new_unchecked(typed_fields::ANY_URI)),
         };
@@ -458,9 +472,10 @@ impl<'g> ExtraStatements<'g> {
         let Some(agent) = self.agents.get(&object) else { return false };
         let part = Node::Part(typed_fields::agent_part(agent));
         self.out.push(Statement::new(Node::Dataset, predicate, part.clone()));
-        if let TermRef::Literal { lexical, kind: LiteralKind::Language(tag) } = self.description.graph().term(object) {
-            let name = Literal::new_language_tagged_literal_unchecked(lexical.trim(), tag);
-            self.out.push(Statement::new(part, foaf::NAME, name));
+        if let Term::Literal(name) = self.description.graph().to_term(object)
+            && name.language().is_some()
+        {
+            self.out.push(Statement::new(part, foaf::NAME, trimmed_literal(&name)));
         }
         true
     }
@@ -473,7 +488,8 @@ impl<'g> ExtraStatements<'g> {
             return Some(node.clone().into());
         }
         Some(match term {
-            TermRef::Blank(_) => return None, // too far off, which is reported
+            TermRef::Blank(_) => return None,  // too far off, which is reported
+            TermRef::Triple(_) => return None, // reported with the description
             TermRef::Iri(iri) => match self.description.reader.file(iri) {
                 Some(path) => Literal::from(path).into(),
                 None if predicate == dcat::MEDIA_TYPE => media_type(iri),
@@ -481,7 +497,7 @@ impl<'g> ExtraStatements<'g> {
             },
             TermRef::Literal { lexical, .. } if is_place => iri_or_literal(lexical.trim()),
             TermRef::Literal { lexical, .. } if predicate == dcat::MEDIA_TYPE => media_type(lexical.trim()),
-            term => match term.to_term() {
+            TermRef::Literal { .. } => match self.description.graph().to_term(object) {
                 Term::Literal(literal) => literal.into(),
                 _ => return None,
             },
@@ -492,15 +508,19 @@ impl<'g> ExtraStatements<'g> {
 /// Trims white space, as in the typed fields.
 fn trimmed(value: Value) -> Value {
     match value {
-        Value::Literal(literal) if literal.value().trim() != literal.value() => {
-            let trimmed = literal.value().trim();
-            match literal.language() {
-                Some(tag) => Literal::new_language_tagged_literal_unchecked(trimmed, tag),
-                None => Literal::new_typed_literal(trimmed, literal.datatype()),
-            }
-            .into()
-        }
+        Value::Literal(literal) if literal.value().trim() != literal.value() => trimmed_literal(&literal).into(),
         value => value,
+    }
+}
+
+fn trimmed_literal(literal: &Literal) -> Literal {
+    let text = literal.value().trim();
+    match (literal.language(), literal.direction()) {
+        (Some(tag), None) => Literal::new_language_tagged_literal_unchecked(text, tag),
+        (Some(tag), Some(direction)) => {
+            Literal::new_directional_language_tagged_literal_unchecked(text, tag, direction)
+        }
+        (None, _) => Literal::new_typed_literal(text, literal.datatype()),
     }
 }
 

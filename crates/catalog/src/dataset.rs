@@ -176,6 +176,9 @@ pub struct Metadata {
     /// The descriptions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub descriptions: Vec<Text>,
+    /// Further texts on the content, for example on its purpose, its lineage or the covered population.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Text>,
     /// The keywords.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<Text>,
@@ -210,6 +213,9 @@ pub struct Metadata {
     /// IRI in the source catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// If true, it is a series (`dcat:DatasetSeries`): other datasets have the content.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_series: bool,
 }
 
 impl Metadata {
@@ -221,6 +227,7 @@ impl Metadata {
             titles: Vec::new(),
             alternatives: Vec::new(),
             descriptions: Vec::new(),
+            notes: Vec::new(),
             keywords: Vec::new(),
             themes: Vec::new(),
             introduced_by: Vec::new(),
@@ -232,6 +239,7 @@ impl Metadata {
             modified: None,
             landing_page: None,
             source: None,
+            is_series: false,
         }
     }
 

@@ -9,12 +9,19 @@ use super::{
     OtherResourceCounts, RemoteContent, Scheme, Statement, Text, Theme, Work, schema_org, typed_fields,
 };
 use lodeseek_rdf::dump::{DumpReader, FileReport, Outcome};
-use lodeseek_rdf::vocab::{dc11, dcat, dcterms, foaf, hydra, lodeseek, owl, rdf, rdfs, schema, sd, skos, vcard, void};
+use lodeseek_rdf::vocab::{
+    dc11, dcat, dcatus, dcterms, foaf, geodcatap, healthdcatap, hydra, lodeseek, owl, rdf, rdfs, schema, sd, skos,
+    vcard, void,
+};
 use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{NamedNode, Triple as OxTriple};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io;
 use std::path::Path;
+
+/// Properties with texts that describe the content, in DCAT-AP, HealthDCAT-AP, DCAT-US and GeoDCAT-AP.
+const NOTES: &[&str] =
+    &[dcatus::PURPOSE, geodcatap::PURPOSE, healthdcatap::POPULATION_COVERAGE, skos::SCOPE_NOTE, dcterms::PROVENANCE];
 
 /// Reads a catalogue in any RDF syntax, in the terms of DCAT, VoID or schema.org. A file that describes no dataset is
 /// a dump: it becomes a catalogue of one dataset.
@@ -97,7 +104,7 @@ fn following_pages(graph: &TripleGraph, address: Option<&str>) -> Vec<String> {
         .filter_map(|triple| match graph.term(triple.object) {
             TermRef::Iri(iri) => Some(iri.to_owned()),
             TermRef::Literal { lexical, .. } => Some(super::resolved(address?, lexical.trim())),
-            TermRef::Blank(_) => None,
+            TermRef::Blank(_) | TermRef::Triple(_) => None,
         })
         .collect();
     pages.sort();
@@ -141,7 +148,7 @@ fn is_description(graph: &TripleGraph, nodes: &[TermId]) -> bool {
     while let Some(node) = waiting.pop() {
         let triples = graph.subject_triples(node);
         statements += triples.len();
-        waiting.extend(triples.iter().map(|t| t.object).filter(|&node| !graph.is_literal(node) && seen.insert(node)));
+        waiting.extend(triples.iter().map(|t| t.object).filter(|&node| graph.is_resource(node) && seen.insert(node)));
     }
     statements > 0 && 2 * statements >= graph.len()
 }
@@ -149,11 +156,13 @@ fn is_description(graph: &TripleGraph, nodes: &[TermId]) -> bool {
 /// Reads the datasets that a graph describes in DCAT.
 #[must_use]
 pub fn from_graph(graph: &TripleGraph) -> Catalog {
-    let mut catalog = read_nodes(graph, instances_of(graph, dcat::DATASET).collect());
+    // A series is often declared to be a dataset as well.
+    let mut seen = FxHashSet::default();
+    let nodes = instances_of(graph, dcat::DATASET).chain(instances_of(graph, dcat::DATASET_SERIES));
+    let mut catalog = read_nodes(graph, nodes.filter(|node| seen.insert(*node)).collect());
     catalog.other_resources = OtherResourceCounts {
         catalogs: instances_of(graph, dcat::CATALOG).count(),
         records: instances_of(graph, dcat::CATALOG_RECORD).count(),
-        series: instances_of(graph, dcat::DATASET_SERIES).count(),
         services: instances_of(graph, dcat::DATA_SERVICE).count(),
     };
     catalog
@@ -296,6 +305,7 @@ impl<'g> NodeReader<'g> {
             titles: self.texts(&[dcterms::TITLE, dc11::TITLE, rdfs::LABEL, skos::PREF_LABEL]),
             descriptions: self.texts(&[dcterms::DESCRIPTION, dc11::DESCRIPTION, rdfs::COMMENT]),
             alternatives: self.texts(&[dcterms::ALTERNATIVE]),
+            notes: self.notes(),
             keywords: self.keywords(),
             themes: self.themes(),
             introduced_by: self.works(),
@@ -307,8 +317,18 @@ impl<'g> NodeReader<'g> {
             modified: self.value(&[dcterms::MODIFIED]),
             landing_page: self.value(&[dcat::LANDING_PAGE]),
             source: self.web_iri(),
+            is_series: self.objects(rdf::TYPE).any(|class| self.graph.term(class).text() == dcat::DATASET_SERIES),
             id,
         }
+    }
+
+    /// Returns the texts of [`NOTES`], and those of the statements of provenance.
+    fn notes(&self) -> Vec<Text> {
+        let mut notes = self.texts(NOTES);
+        for provenance in self.parts(dcterms::PROVENANCE) {
+            notes.extend(provenance.texts(&[rdfs::LABEL, dcterms::DESCRIPTION]));
+        }
+        notes
     }
 
     /// Returns the keywords, and the labels of themes that this description contains.
@@ -396,7 +416,10 @@ impl<'g> NodeReader<'g> {
                 last = Some(node);
             }
         }
-        for dump in self.objects(void::DATA_DUMP).filter(|dump| !matches!(self.graph.term(*dump), TermRef::Blank(_))) {
+        for dump in self
+            .objects(void::DATA_DUMP)
+            .filter(|dump| !matches!(self.graph.term(*dump), TermRef::Blank(_) | TermRef::Triple(_)))
+        {
             let location = location(self.graph.term(dump).text());
             if distributions.iter().all(|known| known.location != location) {
                 distributions.push(Distribution::new(location));

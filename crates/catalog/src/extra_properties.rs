@@ -1,7 +1,10 @@
 //! Properties of a dataset beyond the typed fields, with labels and values for readers.
 
 use super::{Dataset, Node, Statement, Value};
-use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, owl, prov, rdfs, skos, vcard};
+use lodeseek_rdf::vocab::{
+    adms, dcat, dcatus, dcterms, dpv, foaf, geodcatap, healthdcatap, owl, prov, rdf, rdfs, skos, vcard,
+};
+use lodeseek_rdf::{local_name, words};
 
 /// Maximum number of values per property.
 const SHOWN: usize = 10;
@@ -31,27 +34,108 @@ const PROPERTIES: &[(&str, &str)] = &[
     (adms::IDENTIFIER, "Identifier"),
     (dcterms::IDENTIFIER, "Identifier"),
     (dcat::CONTACT_POINT, "Contact"),
+    (dcterms::RIGHTS_HOLDER, "Rights holder"),
+    (prov::QUALIFIED_ATTRIBUTION, "Attribution"),
+    (skos::SCOPE_NOTE, "Usage note"),
+    (healthdcatap::ANALYTICS, "Analytics"),
+    (healthdcatap::HAS_CODE_VALUES, "Code values"),
+    (healthdcatap::HAS_CODING_SYSTEM, "Coding system"),
+    (healthdcatap::HDAB, "Health data access body"),
+    (healthdcatap::HEALTH_CATEGORY, "Health category"),
+    (healthdcatap::HEALTH_THEME, "Health theme"),
+    (healthdcatap::MAX_TYPICAL_AGE, "Maximum typical age"),
+    (healthdcatap::MIN_TYPICAL_AGE, "Minimum typical age"),
+    (healthdcatap::NUMBER_OF_RECORDS, "Number of records"),
+    (healthdcatap::NUMBER_OF_UNIQUE_INDIVIDUALS, "Number of individuals"),
+    (healthdcatap::POPULATION_COVERAGE, "Population"),
+    (healthdcatap::PUBLISHER_NOTE, "Publisher note"),
+    (healthdcatap::PUBLISHER_TYPE, "Publisher type"),
+    (healthdcatap::RETENTION_PERIOD, "Retention period"),
+    (healthdcatap::TRUSTED_DATA_HOLDER, "Trusted data holder"),
+    (dpv::HAS_LEGAL_BASIS, "Legal basis"),
+    (dpv::HAS_PERSONAL_DATA, "Personal data"),
+    (dpv::HAS_PURPOSE, "Purpose of processing"),
+    (dcatus::PURPOSE, "Purpose"),
+    (dcatus::LIABILITY_STATEMENT, "Liability"),
+    (dcatus::DESCRIBED_BY, "Data dictionary"),
+    (dcatus::METADATA_DISTRIBUTION, "Metadata document"),
+    (dcatus::ACCESS_RESTRICTION, "Access restriction"),
+    (dcatus::USE_RESTRICTION, "Use restriction"),
+    (dcatus::CUI_RESTRICTION, "Controlled unclassified information"),
+    (dcatus::GEOGRAPHIC_BOUNDING_BOX, "Bounding box"),
+    (geodcatap::REFERENCE_SYSTEM, "Reference system"),
+    (geodcatap::SPATIAL_RESOLUTION_AS_TEXT, "Spatial resolution"),
+    (geodcatap::TOPIC_CATEGORY, "Topic category"),
+    (geodcatap::RESOURCE_TYPE, "Resource type"),
+    (geodcatap::SERVICE_TYPE, "Service type"),
+    (geodcatap::SERVICE_CATEGORY, "Service category"),
+    (geodcatap::SERVICE_PROTOCOL, "Service protocol"),
+    (geodcatap::PURPOSE, "Purpose"),
+    (geodcatap::CUSTODIAN, "Custodian"),
+    (geodcatap::DISTRIBUTOR, "Distributor"),
+    (geodcatap::ORIGINATOR, "Originator"),
+    (geodcatap::PRINCIPAL_INVESTIGATOR, "Principal investigator"),
+    (geodcatap::PROCESSOR, "Processor"),
+    (geodcatap::RESOURCE_PROVIDER, "Resource provider"),
+    (geodcatap::USER, "User"),
 ];
 /// Properties with the name of a part, best first.
 const NAMES: &[&str] =
     &[foaf::NAME, vcard::FN, skos::PREF_LABEL, rdfs::LABEL, dcterms::TITLE, skos::NOTATION, dcat::BBOX, owl::SAME_AS];
 
+/// A value of a property beyond the typed fields.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExtraProperty {
+    /// IRI of the property.
+    pub property: &'static str,
+    /// English label of the property.
+    pub label: &'static str,
+    /// The value as text: an IRI, a literal, or the name of a part.
+    pub value: String,
+}
+
 impl Dataset {
-    /// Returns the properties beyond the typed fields as (label, value), in a fixed order.
+    /// Returns the properties beyond the typed fields, in a fixed order.
     #[must_use]
-    pub fn extra_properties(&self) -> Vec<(&'static str, String)> {
+    pub fn extra_properties(&self) -> Vec<ExtraProperty> {
         let mut properties = Vec::new();
         for (property, name) in PROPERTIES {
             let values = self.property_values(&Node::Dataset, property).filter_map(|value| self.value_text(value));
             let mut values: Vec<String> = values.filter(|value| !value.is_empty()).collect();
             values.sort();
             values.dedup();
-            properties.extend(values.into_iter().take(SHOWN).map(|value| (*name, value)));
+            let named = |value| ExtraProperty { property, label: name, value };
+            properties.extend(values.into_iter().take(SHOWN).map(named));
         }
         properties
     }
 
-    pub(super) fn property_values<'d>(&'d self, node: &'d Node, property: &'d str) -> impl Iterator<Item = &'d Value> {
+    /// Returns the IRIs of the values of a property, in the order of the statements: of a part, that which it denotes.
+    #[must_use]
+    pub fn linked_iris(&self, property: &str) -> Vec<&str> {
+        let mut iris = Vec::new();
+        for value in self.property_values(&Node::Dataset, property) {
+            match value {
+                Value::Node(Node::Iri(iri)) => iris.push(iri.as_str()),
+                Value::Node(part @ Node::Part(_)) => iris.extend(self.same_as(part)),
+                Value::Node(Node::Dataset) | Value::Literal(_) => {}
+            }
+        }
+        iris
+    }
+
+    fn same_as(&self, part: &Node) -> Option<&str> {
+        self.property_values(part, owl::SAME_AS).find_map(|value| match value {
+            Value::Node(Node::Iri(iri)) => Some(iri.as_str()),
+            _ => None,
+        })
+    }
+
+    pub(super) fn property_values<'d, 'q>(
+        &'d self,
+        node: &'q Node,
+        property: &'q str,
+    ) -> impl Iterator<Item = &'d Value> + use<'d, 'q> {
         let is_requested = move |one: &&Statement| one.subject == *node && one.predicate == property;
         self.extra_statements.iter().filter(is_requested).map(|one| &one.object)
     }
@@ -80,8 +164,36 @@ impl Dataset {
         let mail = text(vcard::HAS_EMAIL).map(|mail| mail.trim_start_matches("mailto:").to_owned());
         match (name.or(period), mail) {
             (Some(name), Some(mail)) if name != mail => Some(format!("{name} ({mail})")),
-            (name, mail) => name.or(mail),
+            (name, mail) => name.or(mail).or_else(|| self.attribution(part)).or_else(|| self.listed_values(part)),
         }
+    }
+
+    /// Returns the agent of an attribution with its role.
+    fn attribution(&self, part: &Node) -> Option<String> {
+        let agent = self.property_values(part, prov::AGENT).find_map(|agent| match agent {
+            Value::Node(Node::Part(_)) | Value::Literal(_) => self.value_text(agent),
+            Value::Node(Node::Iri(iri)) => Some(iri.clone()),
+            Value::Node(Node::Dataset) => None,
+        })?;
+        let role = self.property_values(part, dcat::HAD_ROLE).find_map(|role| match role {
+            Value::Node(Node::Iri(iri)) => Some(words(local_name(iri))),
+            other => self.value_text(other),
+        });
+        Some(role.map_or(agent.clone(), |role| format!("{agent} ({role})")))
+    }
+
+    /// Returns the values of a part without a name, for example of a restriction.
+    fn listed_values(&self, part: &Node) -> Option<String> {
+        let mut values = Vec::new();
+        for one in self.extra_statements.iter().filter(|one| one.subject == *part && one.predicate != rdf::TYPE) {
+            match &one.object {
+                Value::Literal(literal) => values.push(literal.value().trim().to_owned()),
+                Value::Node(Node::Iri(iri)) => values.push(words(local_name(iri))),
+                Value::Node(_) => {}
+            }
+        }
+        values.truncate(SHOWN);
+        (!values.is_empty()).then(|| values.join("; "))
     }
 }
 
@@ -116,6 +228,8 @@ mod tests {
             ("Frequency", "yearly"),
             ("Contact", "Ann (ann@e.org)"),
         ];
-        assert_eq!(dataset.extra_properties(), expected.map(|(name, value)| (name, value.to_owned())));
+        let found = dataset.extra_properties();
+        let found: Vec<(&str, &str)> = found.iter().map(|one| (one.label, one.value.as_str())).collect();
+        assert_eq!(found, expected);
     }
 }

@@ -52,7 +52,6 @@ fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path, named: &mut BTree
     whole.is_truncated |= catalog.is_truncated;
     whole.other_resources.catalogs += catalog.other_resources.catalogs;
     whole.other_resources.records += catalog.other_resources.records;
-    whole.other_resources.series += catalog.other_resources.series;
     whole.other_resources.services += catalog.other_resources.services;
 }
 

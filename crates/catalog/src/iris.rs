@@ -89,6 +89,13 @@ impl Iris {
         self.node(&format!("graph/{}/{version}", encode_segment(id.as_str())))
     }
 
+    /// Returns the id and the version in the name of a graph of a dataset's content.
+    #[must_use]
+    pub fn dataset_of_graph<'i>(&self, iri: &'i str) -> Option<(DatasetId, &'i str)> {
+        let (segment, version) = iri.strip_prefix(&self.base)?.strip_prefix("graph/")?.split_once('/')?;
+        Some((DatasetId::new(decode_segment(segment)?).ok()?, version))
+    }
+
     /// Returns true if an IRI is the name of a graph of one version of a dataset's content.
     #[must_use]
     pub fn is_graph(&self, iri: &str) -> bool {

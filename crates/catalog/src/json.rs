@@ -1,6 +1,8 @@
 //! JSON documents: detects the dialect from the content.
 
-use super::{Catalog, CatalogError, CatalogFile, Dialect, acordar, ckan, data_json, dcat, lod_cloud, registry, text};
+use super::{
+    Catalog, CatalogError, CatalogFile, Dialect, acordar, ckan, data_json, dcat, dcat_us, lod_cloud, registry, text,
+};
 use serde_json::Value;
 use std::path::Path;
 
@@ -19,7 +21,10 @@ fn is_linked(head: &str) -> bool {
 pub(super) fn read(file: &CatalogFile<'_>, head: &str) -> Result<Catalog, CatalogError> {
     let path = file.path;
     if is_linked(head) {
-        return read_json_ld(file);
+        return match dcat_us_json_ld(path, head) {
+            Some(text) => dcat::read_texts(file, &[&text]).map_err(CatalogError::io(path)),
+            None => read_json_ld(file),
+        };
     }
     let text = text(path).map_err(CatalogError::io(path))?;
     let (document, problem) = match parse(&text) {
@@ -31,6 +36,15 @@ pub(super) fn read(file: &CatalogFile<'_>, head: &str) -> Result<Catalog, Catalo
     let mut catalog = read_dialect(document, file, head)?;
     catalog.problems.extend(problem.map(|problem| format!("{}: {problem}", path.display())));
     Ok(catalog)
+}
+
+/// Returns a document of DCAT-US 3 as JSON-LD; `None` for other documents.
+fn dcat_us_json_ld(path: &Path, head: &str) -> Option<String> {
+    // A document with another context is not parsed twice.
+    if head.contains("\"@context\"") && !head.contains("dcat-us") {
+        return None;
+    }
+    dcat_us::to_json_ld(parse(&text(path).ok()?).ok()?.0)
 }
 
 /// Parses a document; extra commas are ignored.

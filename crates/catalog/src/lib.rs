@@ -9,6 +9,7 @@ mod coverage;
 mod data_json;
 mod dataset;
 pub mod dcat;
+mod dcat_us;
 mod dump_folder;
 pub mod duplicates;
 pub mod editions;
@@ -39,6 +40,7 @@ pub use dataset::{
     preferred,
 };
 pub use dump_folder::{AssignedDumps, DumpFolder};
+pub use extra_properties::ExtraProperty;
 pub use format::Format;
 pub use iris::{InvalidBase, Iris};
 pub use lodeseek_ranking::{DatasetId, InvalidDatasetId};
@@ -130,8 +132,6 @@ pub struct OtherResourceCounts {
     pub catalogs: usize,
     /// Catalogue records (`dcat:CatalogRecord`).
     pub records: usize,
-    /// Dataset series.
-    pub series: usize,
     /// Data services.
     pub services: usize,
 }
@@ -348,6 +348,8 @@ impl Catalog {
                     dataset.metadata.id = other;
                     true
                 }
+                // Catalogues repeat the description of a series with its members.
+                None if dataset.metadata.is_series && source.is_some() && source == *first => false,
                 None => {
                     problems.push(format!("dataset {id}: duplicate id; the later entry was left out"));
                     *lost += 1;

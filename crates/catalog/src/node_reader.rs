@@ -2,7 +2,7 @@
 
 use super::Text;
 use lodeseek_rdf::vocab::owl;
-use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph};
+use lodeseek_rdf::{TermId, TermRef, TripleGraph};
 use rustc_hash::FxHashSet;
 
 /// Placeholder for the catalogue's folder while IRIs are resolved. An IRI outside of it is outside of the folder.
@@ -48,10 +48,7 @@ impl<'g> NodeReader<'g> {
         for property in properties {
             for object in self.objects(property) {
                 let TermRef::Literal { lexical, kind } = self.graph.term(object) else { continue };
-                let language = match kind {
-                    LiteralKind::Language(tag) => Some(tag.to_owned()),
-                    _ => None,
-                };
+                let language = kind.language().map(str::to_owned);
                 let text = Text { value: lexical.trim().to_owned(), language };
                 if !text.value.is_empty() && seen.insert(text.clone()) {
                     texts.push(text);
@@ -64,7 +61,7 @@ impl<'g> NodeReader<'g> {
     pub(super) fn value(&self, properties: &[&str]) -> Option<String> {
         let objects = properties.iter().flat_map(|property| self.objects(property));
         let texts = objects.filter_map(|object| match self.graph.term(object) {
-            TermRef::Blank(_) => None,
+            TermRef::Blank(_) | TermRef::Triple(_) => None,
             TermRef::Iri(iri) if self.part(iri).is_some() => self.at(object).web_iri(),
             term => Some(term.text().trim().to_owned()),
         });

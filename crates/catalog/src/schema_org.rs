@@ -5,7 +5,7 @@
 use super::dcat_builder::{DcatBuilder, FieldKind, Subject};
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, rdf, schema, spdx};
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
-use oxrdf::{NamedNode, Term};
+use oxrdf::{BlankNode, NamedNode, Term};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
@@ -90,10 +90,7 @@ pub(super) fn to_dcat(graph: &TripleGraph) -> TripleGraph {
         let subject = renamed(plain.subject);
         let kind = kinds.get(&triple.subject).copied();
         let predicate = graph.term(triple.predicate);
-        let object = match plain.object {
-            Term::BlankNode(node) => renamed(node.into()).into(),
-            other => other,
-        };
+        let object = lodeseek_rdf::relabelled_term(plain.object, &mut grouped);
         if plain.predicate.as_str() == rdf::TYPE {
             if let Some(class) = kind {
                 builder.class(&subject, class);
@@ -127,9 +124,13 @@ fn foreign_statement(builder: &mut DcatBuilder, subject: &Subject, class: Option
 /// Renames blank nodes of the graph, so that they differ from those of the builder.
 fn renamed(node: Subject) -> Subject {
     match node {
-        Subject::BlankNode(node) => oxrdf::BlankNode::new_unchecked(format!("g{}", node.as_str())).into(),
+        Subject::BlankNode(node) => grouped(node).into(),
         node @ Subject::NamedNode(_) => node,
     }
+}
+
+fn grouped(node: BlankNode) -> BlankNode {
+    BlankNode::new_unchecked(format!("g{}", node.as_str()))
 }
 
 fn local<'a>(term: TermRef<'a>) -> Option<&'a str> {
@@ -154,7 +155,7 @@ fn kinds(graph: &TripleGraph) -> FxHashMap<TermId, &'static str> {
             (_, Some("includedInDataCatalog")) => Some((triple.object, dcat::CATALOG)),
             _ => None,
         };
-        if let Some((node, class)) = found.filter(|(node, _)| !graph.is_literal(*node)) {
+        if let Some((node, class)) = found.filter(|(node, _)| graph.is_resource(*node)) {
             kinds.entry(node).or_insert(class);
         }
     }

@@ -77,6 +77,11 @@ impl Card {
 /// Replaces the label of an IRI or a blank node by the first one in the maps.
 fn relabel_term(term: &LabelledTerm, maps: &[&BTreeMap<String, String>]) -> LabelledTerm {
     let mut relabelled = term.clone();
+    if let Some(triple) = &term.triple {
+        let part = |term| relabel_term(term, maps);
+        let [subject, predicate, object] = [&triple.subject, &triple.predicate, &triple.object].map(part);
+        return LabelledTerm::from_triple(LabelledTriple { subject, predicate, object }, term.value.clone());
+    }
     if !term.is_literal()
         && let Some(label) = maps.iter().find_map(|labels| labels.get(&term.value))
     {

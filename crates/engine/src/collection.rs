@@ -1,7 +1,7 @@
 //! State of a collection: its datasets, and its size and freshness; removal of datasets.
 
 use super::works::count_works;
-use super::{AnalysisKind, EngineError, IndexOptions, Searcher, Updater, index_folder, list_vectors};
+use super::{AnalysisKind, CoverageSource, EngineError, IndexOptions, Searcher, Updater, index_folder, list_vectors};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::vectors::Precision;
 use lodeseek_store::{Entry, LoadOptions, Store};
@@ -134,6 +134,31 @@ pub struct IndexStatus {
     pub not_indexed: u64,
     /// Number of entries whose dataset the store no longer has.
     pub removed: u64,
+    /// Numbers of datasets with an area.
+    #[serde(default)]
+    pub places: CoverageCounts,
+    /// Numbers of datasets with a period.
+    #[serde(default)]
+    pub periods: CoverageCounts,
+}
+
+/// Numbers of datasets with an area or a period, by its origin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct CoverageCounts {
+    /// The description declares it.
+    pub metadata: u64,
+    /// It was derived from the content.
+    pub content: u64,
+}
+
+impl CoverageCounts {
+    fn add(&mut self, source: Option<CoverageSource>) {
+        match source {
+            Some(CoverageSource::Metadata) => self.metadata += 1,
+            Some(CoverageSource::Content) => self.content += 1,
+            None => {}
+        }
+    }
 }
 
 impl IndexStatus {
@@ -177,7 +202,8 @@ pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError>
             let in_both = datasets.len() as u64 - not_indexed;
             let analysis = searcher.catalog().analysis()?;
             let removed = entries.saturating_sub(in_both);
-            Some(IndexStatus { analysis, datasets: entries, outdated, not_indexed, removed })
+            let [places, periods] = coverage_counts(&searcher)?;
+            Some(IndexStatus { analysis, datasets: entries, outdated, not_indexed, removed, places, periods })
         }
     };
     Ok(CollectionStatus {
@@ -191,6 +217,17 @@ pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError>
         modified: datasets.iter().filter_map(|dataset| dataset.modified.clone()).max(),
         bytes: sizes(store.home()).map_err(|cause| EngineError::Io { path: store.home().to_owned(), cause })?,
     })
+}
+
+/// Counts the datasets of an index with an area, and those with a period.
+fn coverage_counts(searcher: &Searcher) -> Result<[CoverageCounts; 2], EngineError> {
+    let mut counts = [CoverageCounts::default(); 2];
+    for id in searcher.catalog().ids()? {
+        let Some(card) = searcher.catalog().card(&id)? else { continue };
+        counts[0].add(card.coverage.place.map(|place| place.source));
+        counts[1].add(card.coverage.period.map(|period| period.source));
+    }
+    Ok(counts)
 }
 
 fn vector_states(home: &Path) -> Result<Vec<VectorStatus>, EngineError> {

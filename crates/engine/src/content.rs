@@ -1,7 +1,7 @@
 //! The content of datasets as snippet methods need it, and a cache of it bounded by bytes.
 
 use lodeseek_profile::{Patterns, Profile};
-use lodeseek_rdf::{TermId, TermRef, TripleGraph};
+use lodeseek_rdf::{TermId, TripleGraph};
 use lodeseek_snippet::sample::SampledGraph;
 use lodeseek_store::counts::SerializedTerm;
 use lodeseek_store::{self as store, GraphCounts, StoreError};
@@ -105,9 +105,15 @@ fn with_counts(mut profile: Profile, graph: &TripleGraph, counts: &GraphCounts) 
         }
         list.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     };
-    let name = |term: &SerializedTerm| TermRef::from(term.to_term().as_ref()).text().to_owned();
-    replace(&mut profile.classes, counts.classes.iter().map(|(class, count)| (name(class), *count)).collect());
-    let properties = counts.properties.iter().map(|(property, uses)| (name(property), uses.triples));
+    let name = |term: &SerializedTerm| match term {
+        SerializedTerm::Iri(text) | SerializedTerm::Blank(text) => Some(text.clone()),
+        _ => None,
+    };
+    replace(
+        &mut profile.classes,
+        counts.classes.iter().filter_map(|(class, count)| Some((name(class)?, *count))).collect(),
+    );
+    let properties = counts.properties.iter().filter_map(|(property, uses)| Some((name(property)?, uses.triples)));
     replace(&mut profile.properties, properties.collect());
     profile.triples = counts.all.triples;
     profile.type_triples = counts.classes.iter().map(|(_, count)| count).sum();

@@ -1,6 +1,6 @@
 //! Encoding: vectors of the texts of all indexed datasets, updated incrementally.
 
-use super::{EngineError, index_folder, vectors_folder};
+use super::{DerivedSource, EngineError, index_folder, vectors_folder};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::document::CompactDocument;
 use lodeseek_index::vectors::{
@@ -51,6 +51,8 @@ pub struct EncodingReport {
     pub model: String,
     /// Number of datasets encoded.
     pub encoded: usize,
+    /// Number of datasets among them that were encoded elsewhere.
+    pub reused: usize,
     /// Number of datasets whose texts had not changed.
     pub unchanged: usize,
     /// Number of datasets removed, because the index no longer has them.
@@ -83,6 +85,19 @@ pub fn encode_all(
     encoders: &[(&dyn Encoder, EncodingOptions)],
     on_progress: &dyn Fn(EncodingProgress),
 ) -> Result<Vec<EncodingReport>, EngineError> {
+    encode_all_with(home, encoders, None, on_progress)
+}
+
+/// Does the same as [`encode_all`], and takes vectors from a source, as far as it has them.
+///
+/// # Errors
+/// As [`encode_all`].
+pub fn encode_all_with(
+    home: &Path,
+    encoders: &[(&dyn Encoder, EncodingOptions)],
+    source: Option<&dyn DerivedSource>,
+    on_progress: &dyn Fn(EncodingProgress),
+) -> Result<Vec<EncodingReport>, EngineError> {
     if encoders.is_empty() {
         return Ok(Vec::new());
     }
@@ -102,7 +117,7 @@ pub fn encode_all(
         }
         // After a failure of one encoder the others continue; the failure is returned at the end.
         for job in &mut jobs {
-            job.encode(&texts);
+            job.encode(&texts, source);
         }
         if jobs.iter().all(|job| job.failure.is_some()) {
             break;
@@ -151,21 +166,37 @@ impl<'e> EncodingJob<'e> {
     }
 
     /// Encodes the pending ones of some datasets, unless the job has failed.
-    fn encode(&mut self, texts: &[(&DatasetId, CompactDocument)]) {
+    fn encode(&mut self, texts: &[(&DatasetId, CompactDocument)], source: Option<&dyn DerivedSource>) {
         if self.failure.is_none() {
-            self.failure = self.try_encode(texts).err();
+            self.failure = self.try_encode(texts, source).err();
         }
     }
 
-    fn try_encode(&mut self, texts: &[(&DatasetId, CompactDocument)]) -> Result<(), EngineError> {
+    fn try_encode(
+        &mut self,
+        texts: &[(&DatasetId, CompactDocument)],
+        source: Option<&dyn DerivedSource>,
+    ) -> Result<(), EngineError> {
         let started = Instant::now();
         let texts: Vec<_> = texts.iter().filter(|(id, _)| self.is_pending(id)).collect();
-        let passages: Vec<Passage<'_>> = texts.iter().flat_map(|(_, compact)| passages(compact)).collect();
-        let matrices = self.encoder.encode_passages(&passages)?;
-        let precision = self.writer.description().precision;
-        for ((id, compact), matrices) in texts.iter().zip(matrices.as_chunks::<2>().0) {
-            let [metadata, data] = matrices.each_ref().map(|matrix| pack_rows(self.encoder, matrix, precision));
-            self.writer.put((*id).clone(), digest(compact)?, [&metadata, &data])?;
+        let Description { fingerprint, columns, precision, .. } = self.writer.description().clone();
+        let mut unknown = Vec::with_capacity(texts.len());
+        for (id, compact) in &texts {
+            let digest = digest(compact)?;
+            let known = source.and_then(|source| source.vectors(id, &fingerprint, &digest));
+            let fits = |rows: &Rows| rows.rows() == 0 || (rows.columns(), rows.precision()) == (columns, precision);
+            match known.filter(|matrices| matrices.iter().all(fits)) {
+                Some([metadata, data]) => {
+                    self.writer.put((*id).clone(), digest, [&metadata, &data])?;
+                    self.report.reused += 1;
+                }
+                None => unknown.push((*id, digest, compact)),
+            }
+        }
+        let documents: Vec<&CompactDocument> = unknown.iter().map(|(_, _, compact)| *compact).collect();
+        let matrices = encode_documents(self.encoder, &documents, precision)?;
+        for ((id, digest, _), [metadata, data]) in unknown.into_iter().zip(matrices) {
+            self.writer.put(id.clone(), digest, [&metadata, &data])?;
         }
         self.report.encoded += texts.len();
         self.uncommitted += texts.len();
@@ -188,6 +219,47 @@ impl<'e> EncodingJob<'e> {
         self.report.time += started.elapsed();
         Ok(self.report)
     }
+}
+
+/// Returns the stored vectors of documents by an encoder: of their metadata and of their triples.
+fn encode_documents(
+    encoder: &dyn Encoder,
+    documents: &[&CompactDocument],
+    precision: Precision,
+) -> Result<Vec<[Rows; 2]>, EngineError> {
+    let passages: Vec<Passage<'_>> = documents.iter().flat_map(|document| passages(document)).collect();
+    let matrices = encoder.encode_passages(&passages)?;
+    let pairs = matrices.as_chunks::<2>().0.iter();
+    Ok(pairs.map(|pair| pair.each_ref().map(|matrix| pack_rows(encoder, matrix, precision))).collect())
+}
+
+/// Vectors of a dataset by one encoder.
+#[derive(Clone, Debug)]
+pub struct EncodedDataset {
+    /// Fingerprint of the encoder.
+    pub fingerprint: String,
+    /// Digest of the encoded texts.
+    pub digest: String,
+    /// Vectors of the metadata and of the triples.
+    pub matrices: [Rows; 2],
+}
+
+/// Encodes the compact document of a dataset outside of a home.
+///
+/// # Errors
+/// If the compact document is not valid JSON, or if the encoder fails.
+pub fn encode_dataset(
+    encoder: &dyn Encoder,
+    precision: Precision,
+    compact: &[u8],
+) -> Result<EncodedDataset, EngineError> {
+    let compact: CompactDocument = serde_json::from_slice(compact)?;
+    let precision = precision_of(encoder, precision);
+    let matrices = encode_documents(encoder, &[&compact], precision)?.pop().unwrap_or_else(|| {
+        let empty = Rows::pack(&[], encoder.dimension(), precision);
+        [empty.clone(), empty]
+    });
+    Ok(EncodedDataset { fingerprint: encoder.fingerprint().to_owned(), digest: digest(&compact)?, matrices })
 }
 
 /// Returns true if a home has vectors of an encoder, also if none are up to date.
@@ -216,10 +288,11 @@ fn description(encoder: &dyn Encoder, options: &EncodingOptions) -> Description 
 }
 
 /// Returns the number format of an encoder's vectors: for single vectors of texts, int8 in place of int2, whose error only
-/// the many vectors of a text's tokens level out.
+/// the many vectors of a text's tokens level out; for weights of terms f16, in which the numbers of terms are exact.
 pub(super) fn precision_of(encoder: &dyn Encoder, requested: Precision) -> Precision {
     match (encoder.granularity(), requested) {
         (Granularity::Text, Precision::I2) => Precision::I8,
+        (Granularity::Term, _) => Precision::F16,
         _ => requested,
     }
 }

@@ -93,6 +93,12 @@ impl IndexedCatalog {
         Ok(self.snapshot()?.has_coverage())
     }
 
+    /// Returns the first and the last year of the periods that datasets cover; at most `most` years before the last.
+    /// `None` if no period is known.
+    pub fn covered_years(&self, most: i32) -> Result<Option<(i32, i32)>, EngineError> {
+        Ok(self.snapshot()?.covered_years(most))
+    }
+
     /// Returns the texts of a dataset that encoders read. `None` if the index has no such dataset.
     pub fn compact_document(&self, id: &DatasetId) -> Result<Option<CompactDocument>, EngineError> {
         encoding::read_compact_document(&*self.snapshot()?, id)

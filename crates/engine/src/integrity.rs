@@ -278,20 +278,24 @@ pub fn has_unusable_index(home: &Path) -> bool {
     )
 }
 
-/// An index that an earlier version created, without columns for areas and periods.
+/// An index that an earlier version created, without some columns of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IndexWithoutCoverage {
+pub struct IncompleteIndex {
+    /// What the index cannot do, as in “it cannot search literals”.
+    pub inability: &'static str,
     /// The method that ranked the triples for encoders, if the index has a dataset.
     pub compact_method: Option<Method>,
 }
 
-/// Returns a description of the index of a home if it has no columns for areas and periods. It serves searches without
-/// these filters; only a new index has the columns. Returns `None` if there is no readable index.
+/// Returns a description of the index of a home if it lacks columns of this version: for literals, or for areas and
+/// periods. It serves all other searches; only a new index has the columns. Returns `None` if there is no readable index.
 #[must_use]
-pub fn index_without_coverage(home: &Path) -> Option<IndexWithoutCoverage> {
+pub fn incomplete_index(home: &Path) -> Option<IncompleteIndex> {
     let snapshot = Index::open(&index_folder(home)).and_then(|index| index.snapshot()).ok()?;
-    if snapshot.has_coverage() {
-        return None;
-    }
-    Some(IndexWithoutCoverage { compact_method: compact_method_of(&snapshot).ok().flatten() })
+    let inability = match (snapshot.has_coverage(), snapshot.has_literals()) {
+        (_, true) => return None,
+        (true, false) => "search literals",
+        (false, false) => "search literals or filter by place or period",
+    };
+    Some(IncompleteIndex { inability, compact_method: compact_method_of(&snapshot).ok().flatten() })
 }

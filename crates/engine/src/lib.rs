@@ -10,6 +10,7 @@ mod dataset_triples;
 mod dense;
 mod duplicates;
 mod encoding;
+mod entities;
 mod evidence;
 mod facts;
 mod features;
@@ -43,33 +44,36 @@ pub use backup::{
 pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};
 pub use collection::{
-    CollectionDataset, CollectionStatus, IndexState, IndexStatus, VectorStatus, collection_status, list_datasets,
-    remove_datasets, similar_ids,
+    CollectionDataset, CollectionStatus, CoverageCounts, IndexState, IndexStatus, VectorStatus, collection_status,
+    list_datasets, remove_datasets, similar_ids,
 };
 pub use content::Content;
 pub use coverage::{Coverage, CoverageSource, PeriodCoverage, PlaceCoverage};
-pub use dataset_triples::dataset_triples;
+pub use dataset_triples::{dataset_shapes, dataset_triples, dataset_void};
 pub use dense::{DenseMatch, PartKind, PartShare};
 pub use duplicates::{DatasetReference, DuplicateMode, MAX_DUPLICATES_SHOWN, RelatedDatasets, RelatedEdition};
 pub use encoding::{
-    EncodingOptions, EncodingProgress, EncodingReport, create_vectors, encode, encode_all, has_vectors, list_vectors,
-    passages,
+    EncodedDataset, EncodingOptions, EncodingProgress, EncodingReport, create_vectors, encode, encode_all,
+    encode_all_with, encode_dataset, has_vectors, list_vectors, passages,
 };
+pub use entities::{EntityHit, EntityRequest, EntityResponse};
 pub use evidence::Evidence;
 pub use facts::{facet_label, facet_value};
-pub use federation::Federation;
+pub use federation::{Federation, worker_services};
 pub use indexed_catalog::IndexedCatalog;
-pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
+pub use indexer::{
+    DerivedDataset, DerivedSource, Deriver, IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes,
+};
 pub use integrity::{
-    IndexWithoutCoverage, IntegrityReport, RepairReport, has_unusable_index, index_without_coverage, repair, verify,
-    verify_open,
+    IncompleteIndex, IntegrityReport, RepairReport, has_unusable_index, incomplete_index, repair, verify, verify_open,
 };
 pub use lodeseek_catalog::{BoundingBox, Period};
 pub use order::{ParseOrderError, ResultOrder};
 pub use quality::{assess_catalog, assess_dataset, distribution_addresses};
 pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};
 pub use rerank::{
-    ComponentRankings, EncoderSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,
+    ComponentRankings, CrossEncoding, EncoderSummary, PairSummary, RerankError, RerankOptions, RerankSummary, Reranker,
+    WeightedFusion,
 };
 pub use search::{
     Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind, MAX_EXAMPLES, QuerySyntax,
@@ -77,7 +81,6 @@ pub use search::{
 };
 pub use search_json::hit_json;
 pub use searcher::Searcher;
-pub use service::SearchService;
 pub use similar::{
     ExampleGraph, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis, SimilarityClause, SimilarityPart,
 };

@@ -39,7 +39,7 @@ impl Ranker {
         if sparse.is_empty() && reranked.is_closest() {
             return Ok((Ranking::default(), 0));
         }
-        let comparable = reranked.ranking.len();
+        let comparable = reranked.comparable();
         Ok((reranked.ranking.followed_by(&sparse), comparable))
     }
 

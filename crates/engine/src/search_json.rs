@@ -69,6 +69,9 @@ fn one_hit(hit: &Hit) -> Value {
     if let Some(popularity) = hit.popularity {
         value["popularity"] = json!(popularity);
     }
+    if let Some(score) = hit.cross_encoder {
+        value["crossEncoder"] = json!(score);
+    }
     if let Some(works) = &hit.works {
         value["works"] = json!(works);
     }

@@ -1,6 +1,7 @@
 //! The entry point of searches.
 
 use super::content::ContentCache;
+use super::entities::search_entities;
 use super::indexed_catalog::IndexedCatalog;
 use super::ranker::Ranker;
 use super::scope::CandidateScope;
@@ -8,8 +9,8 @@ use super::search;
 use super::similar::{Comparison, VectorLengthCache};
 use super::snippets::is_match;
 use super::{
-    DatasetSnippet, EngineError, ExampleGraph, FieldMatch, Filter, Reranker, SearchRequest, SearchResponse,
-    SimilarDatasets, SnippetRequest, TuningPool, extract_snippet,
+    DatasetSnippet, EngineError, EntityRequest, EntityResponse, ExampleGraph, FieldMatch, Filter, Reranker,
+    SearchRequest, SearchResponse, SimilarDatasets, SnippetRequest, TuningPool, extract_snippet,
 };
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::{LengthMode, ModelKind, SparseModel};
@@ -194,6 +195,18 @@ impl Searcher {
         let snapshot = self.catalog.snapshot()?;
         let extracted = extract_snippet(&content, snapshot.analysis(), request, deadline)?;
         Ok(Some(DatasetSnippet { card, content, extracted }))
+    }
+
+    /// Searches for entities by the words of their literals, in some datasets or in all.
+    ///
+    /// # Errors
+    /// If the index was created before literals could be searched.
+    pub fn search_entities(
+        &self,
+        request: &EntityRequest,
+        deadline: Deadline<'_>,
+    ) -> Result<EntityResponse, EngineError> {
+        search_entities(&self.catalog, &self.contents, request, deadline)
     }
 
     fn comparison<'s>(&'s self, snapshot: &'s Snapshot) -> Comparison<'s> {

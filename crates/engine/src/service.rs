@@ -8,14 +8,20 @@
 //! The result of a search is a set of triples about each hit, and the pattern of the call is matched with these triples. The
 //! call may therefore contain any SPARQL pattern. Each hit has the search parameters ([`Parameters`]) with their values among
 //! its triples. `ontologies/search.ttl` defines every term.
+//!
+//! A call is one of three searches ([`SearchKind`]): for datasets by words, for entities by the words of their literals, and
+//! for the datasets in which a resource occurs.
+
+mod entities;
 
 use super::{EngineError, Example, Facet, Filter, Hit, SearchRequest, Searcher, SnippetKind, facet_value};
 use lodeseek_catalog::Iris;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_rdf::vocab::{rdf, search};
-use lodeseek_snippet::{LabelledTerm, TermKind};
+use lodeseek_snippet::{Deadline, LabelledTerm, TermKind};
 use lodeseek_sparql::{Bindings, ServiceCall, ServiceError, ServiceRow, triple_patterns};
-use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use lodeseek_store::Store;
+use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
 use spargebra::algebra::GraphPattern;
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 use std::collections::BTreeMap;
@@ -59,7 +65,50 @@ const PARAMETERS: &[&str] = &[
     search::VOCABULARY,
     search::SOURCE,
     search::SNIPPET_METHOD,
+    search::LITERAL_TEXT,
+    search::IN_DATASET,
+    search::OCCURRENCE_OF,
 ];
+
+/// What a call searches for. The parameter that every such search has determines it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum SearchKind {
+    /// Datasets by words.
+    Datasets,
+    /// Entities by the words of their literals.
+    Entities,
+    /// The datasets in which a resource occurs.
+    Occurrences,
+}
+
+impl SearchKind {
+    const ALL: [Self; 3] = [Self::Datasets, Self::Entities, Self::Occurrences];
+
+    /// Returns the kind of the search that has some parameters.
+    fn of(has: impl Fn(&str) -> bool) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| has(kind.parameter()))
+    }
+
+    /// Returns the parameter that every search of this kind has.
+    fn parameter(self) -> &'static str {
+        match self {
+            Self::Datasets => search::TEXT,
+            Self::Entities => search::LITERAL_TEXT,
+            Self::Occurrences => search::OCCURRENCE_OF,
+        }
+    }
+
+    /// Returns true if a search of this kind may have a parameter.
+    fn accepts(self, parameter: &str) -> bool {
+        match self {
+            Self::Datasets => ![search::LITERAL_TEXT, search::IN_DATASET, search::OCCURRENCE_OF].contains(&parameter),
+            Self::Entities => {
+                [search::LITERAL_TEXT, search::IN_DATASET, search::LIMIT, search::OFFSET].contains(&parameter)
+            }
+            Self::Occurrences => parameter == search::OCCURRENCE_OF,
+        }
+    }
+}
 
 /// Returns the facet that a parameter filters by. Such a parameter may have several values.
 fn facet_of(property: &str) -> Option<Facet> {
@@ -81,8 +130,9 @@ fn facet_of(property: &str) -> Option<Facet> {
 }
 
 /// A SPARQL service that evaluates calls by searches.
-pub struct SearchService {
+pub(crate) struct SearchService {
     searcher: Arc<Searcher>,
+    store: Arc<Store>,
     iris: Iris,
 }
 
@@ -102,95 +152,27 @@ struct ParameterRows {
 type Parameters<'p> = Vec<(&'static str, &'p TermPattern)>;
 
 impl SearchService {
-    /// Creates the service of an index, with the IRIs of its home.
-    #[must_use]
-    pub fn new(searcher: Arc<Searcher>, iris: Iris) -> Self {
-        Self { searcher, iris }
+    /// Creates the service of an index and the store of its home.
+    pub(crate) fn new(searcher: Arc<Searcher>, store: Arc<Store>) -> Self {
+        Self { searcher, iris: store.iris().clone(), store }
     }
 
-    /// Returns true if an IRI denotes this service: that of the vocabulary, or `search` below the home's base.
-    #[must_use]
-    pub fn is_named(&self, service: &NamedNode) -> bool {
-        service.as_str() == search::SERVICE || service.as_str().strip_prefix(self.iris.base()) == Some("search")
-    }
-
-    /// Returns true if this service provides the values of a property.
-    #[must_use]
-    pub fn has_property(property: &NamedNode) -> bool {
-        property.as_str().starts_with(search::NAMESPACE)
-    }
-
-    /// Returns the variables that must be bound: those of search parameters.
-    #[must_use]
-    pub fn needs(pattern: &GraphPattern) -> Vec<Variable> {
-        let mut needed = Vec::new();
-        for triple in triple_patterns(pattern) {
-            if parameter_of(triple).is_some()
-                && let TermPattern::Variable(variable) = &triple.object
-            {
-                needed.push(variable.clone());
-            }
-        }
-        needed
-    }
-
-    /// Returns true if a pattern is one search without snippets on demand, with each property of the hits at most once. It then
-    /// has at most a thousand solutions.
-    #[must_use]
-    pub fn is_bounded(pattern: &GraphPattern) -> bool {
-        let GraphPattern::Bgp { patterns } = pattern else { return false };
-        let mut properties = Vec::new();
-        for triple in patterns {
-            let NamedNodePattern::NamedNode(property) = &triple.predicate else { return false };
-            let is_constant = parameter_of(triple).is_none() || !matches!(triple.object, TermPattern::Variable(_));
-            let is_known = properties.contains(&property) || property.as_str() == search::SNIPPET_METHOD;
-            if is_known || !is_constant || triple.subject != patterns[0].subject {
-                return false;
-            }
-            properties.push(property);
-        }
-        !properties.is_empty()
-    }
-
-    /// Evaluates a call: one search for each distinct combination of parameter values.
-    ///
-    /// # Errors
-    /// If the parameters are invalid, if there are more than 1,000 combinations, or if a search fails.
-    pub fn answer(
+    /// Executes a search and returns its results as triples.
+    pub(crate) fn triples(
         &self,
-        call: &ServiceCall<'_>,
-        rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
-    ) -> Result<(), ServiceError> {
-        let parameters = parameters(&call.triple_patterns())?;
-        let mut searches: BTreeMap<Vec<String>, ParameterRows> = BTreeMap::new();
-        for row in &call.bindings.rows {
-            let mut values = Vec::with_capacity(parameters.len());
-            for (_, pattern) in &parameters {
-                values.push(value(pattern, &call.bindings.variables, row)?);
-            }
-            let key = values.iter().map(ToString::to_string).collect();
-            let search = searches.entry(key).or_insert_with(|| ParameterRows { values, bindings: Vec::new() });
-            search.bindings.push(row.clone());
+        parameters: &[(&str, Term)],
+        has_passed: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<Triple>, ServiceError> {
+        let has = |parameter: &str| parameters.iter().any(|(property, _)| *property == parameter);
+        match SearchKind::of(has) {
+            Some(SearchKind::Entities) => self.entity_triples(parameters, Deadline::new(has_passed)),
+            Some(SearchKind::Occurrences) => self.occurrence_triples(parameters),
+            Some(SearchKind::Datasets) | None => self.dataset_triples(parameters),
         }
-        if searches.len() > MAX_SEARCHES {
-            return Err(ServiceError::TooLarge(format!("more than {MAX_SEARCHES} searches in one SERVICE call")));
-        }
-        for ParameterRows { values, bindings } in searches.into_values() {
-            if call.cancelled.is_cancelled() || Instant::now() >= call.deadline {
-                break;
-            }
-            let values: Vec<(&str, Term)> = parameters.iter().map(|(property, _)| *property).zip(values).collect();
-            let triples = self.triples(&values)?;
-            let bindings = Bindings { variables: call.bindings.variables.clone(), rows: bindings };
-            if (ServiceCall { bindings: &bindings, ..*call }).solve(triples, rows)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
     }
 
-    /// Executes a search and returns its hits as triples.
-    fn triples(&self, parameters: &[(&str, Term)]) -> Result<Vec<Triple>, ServiceError> {
+    /// Searches for datasets and returns the hits as triples.
+    fn dataset_triples(&self, parameters: &[(&str, Term)]) -> Result<Vec<Triple>, ServiceError> {
         let request = request(parameters, &self.iris)?;
         let response = self.searcher.search(&request).map_err(|error| match error {
             error @ (EngineError::UnknownExample(_) | EngineError::TooManyExamples(_)) => {
@@ -236,6 +218,79 @@ impl SearchService {
     }
 }
 
+/// Returns true if this service provides the values of a property.
+pub(crate) fn has_property(property: &NamedNode) -> bool {
+    property.as_str().starts_with(search::NAMESPACE)
+}
+
+/// Returns the variables that must be bound: those of search parameters.
+pub(crate) fn needs(pattern: &GraphPattern) -> Vec<Variable> {
+    let mut needed = Vec::new();
+    for triple in triple_patterns(pattern) {
+        if parameter_of(triple).is_some()
+            && let TermPattern::Variable(variable) = &triple.object
+        {
+            needed.push(variable.clone());
+        }
+    }
+    needed
+}
+
+/// Returns true if a pattern is one search without snippets on demand, with each property of the hits at most once. It then
+/// has at most a thousand solutions.
+pub(crate) fn is_bounded(pattern: &GraphPattern) -> bool {
+    let GraphPattern::Bgp { patterns } = pattern else { return false };
+    let mut properties = Vec::new();
+    for triple in patterns {
+        let NamedNodePattern::NamedNode(property) = &triple.predicate else { return false };
+        let is_constant = parameter_of(triple).is_none() || !matches!(triple.object, TermPattern::Variable(_));
+        let is_known = properties.contains(&property) || property.as_str() == search::SNIPPET_METHOD;
+        if is_known || !is_constant || triple.subject != patterns[0].subject {
+            return false;
+        }
+        properties.push(property);
+    }
+    !properties.is_empty()
+}
+
+/// Evaluates a call: one search for each distinct combination of parameter values. `search` returns the hits as triples, with which
+/// the pattern is matched here.
+///
+/// # Errors
+/// If the parameters are invalid, if there are more than 1,000 combinations, or if a search fails.
+pub(crate) fn answer(
+    call: &ServiceCall<'_>,
+    rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+    search: &mut dyn FnMut(&[(&str, Term)]) -> Result<Vec<Triple>, ServiceError>,
+) -> Result<(), ServiceError> {
+    let parameters = parameters(&call.triple_patterns())?;
+    let mut searches: BTreeMap<Vec<String>, ParameterRows> = BTreeMap::new();
+    for row in &call.bindings.rows {
+        let mut values = Vec::with_capacity(parameters.len());
+        for (_, pattern) in &parameters {
+            values.push(value(pattern, &call.bindings.variables, row)?);
+        }
+        let key = values.iter().map(ToString::to_string).collect();
+        let search = searches.entry(key).or_insert_with(|| ParameterRows { values, bindings: Vec::new() });
+        search.bindings.push(row.clone());
+    }
+    if searches.len() > MAX_SEARCHES {
+        return Err(ServiceError::TooLarge(format!("more than {MAX_SEARCHES} searches in one SERVICE call")));
+    }
+    for ParameterRows { values, bindings } in searches.into_values() {
+        if call.cancelled.is_cancelled() || Instant::now() >= call.deadline {
+            break;
+        }
+        let values: Vec<(&str, Term)> = parameters.iter().map(|(property, _)| *property).zip(values).collect();
+        let triples = search(&values)?;
+        let bindings = Bindings { variables: call.bindings.variables.clone(), rows: bindings };
+        if (ServiceCall { bindings: &bindings, ..*call }).solve(triples, rows)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the search parameter that a triple pattern sets, if any.
 fn parameter_of(pattern: &TriplePattern) -> Option<&'static str> {
     match &pattern.predicate {
@@ -246,7 +301,7 @@ fn parameter_of(pattern: &TriplePattern) -> Option<&'static str> {
     }
 }
 
-/// Returns the search parameters of a pattern. They must have one subject, and one text.
+/// Returns the search parameters of a pattern. They must have one subject, and belong to one kind of search.
 fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, ServiceError> {
     let mut parameters: Parameters<'p> = Vec::new();
     let mut subject = None;
@@ -259,7 +314,7 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, Serv
             ));
         }
         if facet_of(property).is_none()
-            && property != search::LIKE
+            && ![search::LIKE, search::IN_DATASET].contains(&property)
             && parameters.iter().any(|(other, value)| *other == property && *value != &pattern.object)
         {
             return Err(ServiceError::Wrong(format!("more than one value of <{property}>")));
@@ -268,10 +323,21 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, Serv
             parameters.push((property, &pattern.object));
         }
     }
-    if !parameters.iter().any(|(property, _)| *property == search::TEXT) {
-        return Err(ServiceError::Wrong(format!("a search needs words: ?dataset <{}> \"words\"", search::TEXT)));
+    let has = |parameter: &str| parameters.iter().any(|(property, _)| *property == parameter);
+    let Some(kind) = SearchKind::of(has) else {
+        return Err(ServiceError::Wrong(format!(
+            "a search needs words: ?dataset <{}> \"words\", or ?match <{}> \"words\" for entities",
+            search::TEXT,
+            search::LITERAL_TEXT
+        )));
+    };
+    match parameters.iter().find(|(property, _)| !kind.accepts(property)) {
+        Some((other, _)) => Err(ServiceError::Wrong(format!(
+            "<{other}> cannot be combined with <{}>; use one SERVICE for each search",
+            kind.parameter()
+        ))),
+        None => Ok(parameters),
     }
-    Ok(parameters)
 }
 
 /// Returns the value of a search parameter in a row of bindings.
@@ -288,6 +354,9 @@ fn value(pattern: &TermPattern, variables: &[Variable], row: &[GroundTerm]) -> R
         }
         TermPattern::BlankNode(_) => {
             Err(ServiceError::Wrong("a blank node cannot be the value of a search parameter".to_owned()))
+        }
+        TermPattern::Triple(_) => {
+            Err(ServiceError::Wrong("a triple term cannot be the value of a search parameter".to_owned()))
         }
     }
 }
@@ -335,18 +404,27 @@ fn parse<T: FromStr<Err: fmt::Display>>(property: &str, text: &str) -> Result<T,
     text.parse().map_err(|error| ServiceError::Wrong(format!("invalid value {text:?} of <{property}>: {error}")))
 }
 
+/// Returns an error if the text of a search is empty or too long.
+fn check_text(text: &str) -> Result<(), ServiceError> {
+    if text.trim().is_empty() {
+        return Err(ServiceError::Wrong("the text to search for is empty".to_owned()));
+    }
+    if text.chars().count() > MAX_QUERY_CHARS {
+        let message = format!("the text to search for has more than {MAX_QUERY_CHARS} characters");
+        return Err(ServiceError::Wrong(message));
+    }
+    Ok(())
+}
+
 /// Returns the request if it is within the limits of the service.
 fn check(request: SearchRequest) -> Result<SearchRequest, ServiceError> {
+    check_text(&request.query)?;
     let max_hits = if request.snippet == SnippetKind::Stored { MAX_HITS } else { MAX_HITS_WITH_SNIPPETS };
     let is_bounded = match request.snippet {
         SnippetKind::OnDemand(method) => method.is_bounded(),
         SnippetKind::Stored => true,
     };
-    let problem = if request.query.trim().is_empty() {
-        "the text to search for is empty".to_owned()
-    } else if request.query.chars().count() > MAX_QUERY_CHARS {
-        format!("the text to search for has more than {MAX_QUERY_CHARS} characters")
-    } else if !(1..=max_hits).contains(&request.depth) {
+    let problem = if !(1..=max_hits).contains(&request.depth) {
         format!("the limit must be from 1 to {max_hits} (100, or 10 with snippets on demand)")
     } else if !is_bounded {
         "this snippet method has no bound on its running time; choose another".to_owned()
@@ -398,11 +476,32 @@ fn term(term: &LabelledTerm, dataset: &str) -> Term {
             BlankNode::new_unchecked(format!("b{name}")).into()
         }
         TermKind::Literal => match (&term.language, &term.datatype) {
-            (Some(language), _) => Literal::new_language_tagged_literal_unchecked(&term.value, language).into(),
+            (Some(language), _) => {
+                let direction = match term.direction.as_deref() {
+                    Some("ltr") => Some(BaseDirection::Ltr),
+                    Some("rtl") => Some(BaseDirection::Rtl),
+                    _ => None,
+                };
+                match direction {
+                    None => Literal::new_language_tagged_literal_unchecked(&term.value, language),
+                    Some(direction) => {
+                        Literal::new_directional_language_tagged_literal_unchecked(&term.value, language, direction)
+                    }
+                }
+                .into()
+            }
             (None, Some(datatype)) => {
                 Literal::new_typed_literal(&term.value, NamedNode::new_unchecked(datatype.as_str())).into()
             }
             (None, None) => string(&term.value),
         },
+        TermKind::Triple => {
+            let parts = term.triple.as_deref().map(|triple| {
+                [&triple.subject, &triple.predicate, &triple.object].map(|part| self::term(part, dataset))
+            });
+            let triple =
+                parts.and_then(|[subject, predicate, object]| Triple::from_terms(subject, predicate, object).ok());
+            triple.map_or_else(|| string(&term.value), Term::from)
+        }
     }
 }

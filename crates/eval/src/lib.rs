@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod average;
+mod coordinate;
 mod folds;
 mod lines;
 mod metrics;
@@ -13,6 +14,7 @@ mod topic_sampling;
 mod topics;
 
 pub use average::{Average, TopicValues, compare};
+pub use coordinate::{CoordinateSearch, Optimum, Progress, Start};
 pub use datafinder::{QueryForm, QueryPart, ResearchTopic, match_judgements, topic_id};
 pub use folds::{Fold, Folds, FoldsMismatch};
 pub use metrics::{Gain, Grades, Measure, Metric, MinimumGrade, ParseMetricError, mean};

@@ -9,7 +9,7 @@
 use lodeseek_catalog::{DatasetId, Metadata, Text};
 use lodeseek_index::document::FieldedDocument;
 use lodeseek_index::sparse::{Bm25, SparseModel, rank};
-use lodeseek_index::{Analysis, AnalyzedQuery, IndexDocument, IndexWriter};
+use lodeseek_index::{Analysis, AnalyzedQuery, IndexDocument, IndexWriter, document_version};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, dump::DumpReader};
 use std::error::Error;
 
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut metadata = Metadata::new(id.clone());
         metadata.titles.push(Text::plain(title));
         let fields = FieldedDocument::new(&metadata, &read_triples(content));
-        let version = writer.version(content, title);
+        let version = document_version(writer.analysis(), content, title);
         writer.put(IndexDocument::new(id, version, &fields, &analysis, Vec::new(), Vec::new()))?;
     }
     writer.commit()?;

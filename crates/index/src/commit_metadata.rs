@@ -50,7 +50,7 @@ mod tests {
         let id = DatasetId::new("1").expect("an id");
         let metadata = Metadata { titles: vec![Text::plain("A list of every city")], ..Metadata::new(id.clone()) };
         let document = FieldedDocument::new(&metadata, &TripleGraphBuilder::new().finish());
-        let version = writer.version("content", "metadata");
+        let version = crate::document_version(writer.analysis(), "content", "metadata");
         let analysis = super::super::Analysis::new(writer.analysis());
         writer.put(IndexDocument::new(id, version.clone(), &document, &analysis, Vec::new(), Vec::new())).expect("put");
         writer.commit().expect("committed");

@@ -121,7 +121,7 @@ impl FromStr for Facet {
 ///
 /// `uses` and `variants` are two different measures of popularity and are not comparable. Both were counted when the
 /// catalogue was created. For a query from an earlier time they are information from the future.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NumericFacts {
     /// First year in which the dataset is known.
     pub year: Option<i32>,
@@ -140,7 +140,7 @@ impl NumericFacts {
 }
 
 /// Numeric facts and facet values of a dataset.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Numeric facts.
     pub numbers: NumericFacts,

@@ -7,7 +7,7 @@ use super::columns::SegmentColumns;
 use super::facets::FacetTable;
 use super::facts::{Facet, Filter, NumericFacts};
 use super::{DocumentAddress, IndexError, Snapshot};
-use lodeseek_catalog::{BoundingBox, Period};
+use lodeseek_catalog::{BoundingBox, Day, Period};
 use lodeseek_ranking::DatasetId;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -199,6 +199,22 @@ impl Snapshot {
         Ok((columns.place(address.document), columns.period(address.document)))
     }
 
+    /// Returns the first and the last year of all periods; open ends do not count. `None` without a closed end. Of early
+    /// years, only the last `most` are returned.
+    #[must_use]
+    pub fn covered_years(&self, most: i32) -> Option<(i32, i32)> {
+        let mut years: Option<(i32, i32)> = None;
+        for (columns, reader) in self.segments.iter().zip(self.searcher.segment_readers()) {
+            for period in reader.doc_ids_alive().filter_map(|document| columns.period(document)) {
+                for year in period.first().into_iter().chain(period.last()).map(Day::year) {
+                    let (first, last) = years.unwrap_or((year, year));
+                    years = Some((first.min(year), last.max(year)));
+                }
+            }
+        }
+        years.map(|(first, last)| (first.max(last.saturating_sub(most)), last))
+    }
+
     /// Returns the numeric facts of a dataset, or `None` if there is no such dataset.
     pub fn numeric_facts(&self, id: &DatasetId) -> Result<Option<NumericFacts>, IndexError> {
         let address = self.address(id)?;
@@ -387,6 +403,11 @@ mod tests {
         let snapshot = write(folder.path());
         assert!(!snapshot.has_coverage() && snapshot.len() == 1);
         let error = snapshot.filtered_docs(&within("0,0,90,90")).err().expect("an error").to_string();
+        assert!(error.contains("lodeseek index --rebuild"), "{error}");
+        let query = crate::AnalyzedQuery::new("trees", snapshot.analysis());
+        let search =
+            crate::EntitySearch { query: &query, filtered: None, depth: 1, max_literals: 1, is_cancelled: &|| false };
+        let error = snapshot.matching_entities(&search).expect_err("an error").to_string();
         assert!(error.contains("lodeseek index --rebuild"), "{error}");
         let task = Filter::default().with(Facet::Task, "parsing");
         let filtered = snapshot.filtered_docs(&task).expect("evaluated").expect("a filter");

@@ -10,6 +10,7 @@ mod facets;
 mod facts;
 mod features;
 mod filter;
+mod literals;
 mod pair_frequencies;
 mod postings;
 mod query_syntax;
@@ -27,6 +28,7 @@ pub use conditions::Condition;
 pub use facts::{Facet, Facts, Filter, NumericFacts, ParseFacetError};
 pub use features::{Feature, FeatureKind};
 pub use filter::{FacetCounter, FacetCounts, FacetValues, FilteredDocs, Selection, ValueCount, YearCounts};
+pub use literals::{EntityMatch, EntityMatches, EntitySearch};
 pub use pair_frequencies::{PairFrequencies, WINDOW_WIDTH};
 pub use query_syntax::{PartForm, QueryPart, parse_query};
 pub use spelling::SpellingCandidate;
@@ -35,7 +37,7 @@ pub use statistics::{
 };
 pub use top_docs::{Clause, DocumentAddress, PostingsSlice, TermScorer, TopDocs, WindowScores};
 pub use verified_directory::{DamagedFile, MAX_VERIFIED_BYTES, link_commit, verify};
-pub use writer::{IndexDocument, IndexWriter};
+pub use writer::{IndexDocument, IndexWriter, document_version};
 
 use crate::document::Field;
 use columns::SegmentColumns;
@@ -69,6 +71,12 @@ pub enum IndexError {
          `lodeseek index --rebuild`"
     )]
     WithoutCoverage,
+    /// The index was created before literals could be searched.
+    #[error(
+        "cannot search literals: an earlier version created the index, without the positions of literals; run \
+         `lodeseek index --rebuild`"
+    )]
+    WithoutLiterals,
     /// A file of the index is damaged or missing.
     #[error("the index is damaged: {0}; run `lodeseek index --rebuild`")]
     Damaged(String),
@@ -139,6 +147,7 @@ pub struct Snapshot {
     /// Cached term statistics, by field and tokens. Counting occurrences reads all postings of a term.
     terms: Mutex<FxHashMap<(Field, String), TermStatistics>>,
     facets: OnceLock<Vec<FacetTable>>,
+    literals: OnceLock<u64>,
 }
 
 /// Maximum number of cached term statistics.
@@ -194,8 +203,8 @@ impl Snapshot {
         }
         let analysis = Analysis::new(analysis);
         let terms = Mutex::default();
-        let facets = OnceLock::new();
-        Ok(Self { searcher, fields, analysis, segments, collection, documents, terms, facets })
+        let (facets, literals) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { searcher, fields, analysis, segments, collection, documents, terms, facets, literals })
     }
 
     /// Returns the analysis of the documents. Queries require the same analysis.
@@ -306,13 +315,19 @@ impl Snapshot {
             lengths: Field::ALL.map(|field| self.segments[address.segment as usize].length(field, address.document)),
         };
         let mut counts: Vec<DocumentStatistics> = documents.iter().map(empty).collect();
+        // Pairs require two terms.
+        let option = if level == StatisticsLevel::Pairs && query.sequence.len() > 1 {
+            IndexRecordOption::WithFreqsAndPositions
+        } else {
+            IndexRecordOption::WithFreqs
+        };
         // Postings are read forwards, so documents are processed in index order.
         let mut ascending: Vec<usize> = (0..documents.len()).collect();
         ascending.sort_unstable_by_key(|&place| documents[place]);
         for each in ascending.chunk_by(|&a, &b| documents[a].segment == documents[b].segment) {
             let reader = &self.searcher.segment_readers()[documents[each[0]].segment as usize];
             for &field in fields {
-                let mut cursors = self.term_cursors(reader, query, field, level)?;
+                let mut cursors = self.term_cursors(reader, query, field, option)?;
                 for &place in each {
                     count_field(&mut cursors, query, field, documents[place].document, &mut counts[place]);
                 }
@@ -326,16 +341,10 @@ impl Snapshot {
         reader: &SegmentReader,
         query: &AnalyzedQuery,
         field: Field,
-        level: StatisticsLevel,
+        option: IndexRecordOption,
     ) -> Result<Vec<TermCursor>, IndexError> {
         let text = self.fields.text(field);
         let inverted = reader.inverted_index(text)?;
-        // Pairs require two terms.
-        let option = if level == StatisticsLevel::Pairs && query.sequence.len() > 1 {
-            IndexRecordOption::WithFreqsAndPositions
-        } else {
-            IndexRecordOption::WithFreqs
-        };
         let mut cursors = Vec::with_capacity(query.distinct.len());
         for term in &query.distinct {
             let mut lists = Vec::new();

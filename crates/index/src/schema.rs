@@ -13,7 +13,7 @@ const COMPACT: &str = "compact";
 const FEATURES: &str = "features";
 /// Format version, increased when the written data changes. It is part of every dataset's version, so that old
 /// documents are indexed again.
-pub(super) const FORMAT: u32 = 5;
+pub(super) const FORMAT: u32 = 6;
 pub(super) const YEAR: &str = "year";
 pub(super) const USES: &str = "uses";
 pub(super) const VARIANTS: &str = "variants";
@@ -21,6 +21,9 @@ pub(super) const VARIANTS: &str = "variants";
 pub(super) const PLACE: [&str; 4] = ["place_west", "place_south", "place_east", "place_north"];
 /// First and last day of the period, in days since 1970-01-01.
 pub(super) const PERIOD: [&str; 2] = ["period_first", "period_last"];
+
+/// Tokens of each literal; see the module `literals`.
+pub(super) const LITERALS: &str = "literals";
 
 const LENGTHS: [&str; 8] = [
     "title_length",
@@ -65,6 +68,8 @@ pub(super) struct Fields {
     pub(super) variants: schema::Field,
     /// `None` in an index that was created before coverage was indexed.
     pub(super) coverage: Option<CoverageFields>,
+    /// `None` in an index that was created before literals could be searched.
+    pub(super) literals: Option<schema::Field>,
     facets: [schema::Field; Facet::ALL.len()],
     texts: [schema::Field; 8],
     lengths: [schema::Field; 8],
@@ -94,11 +99,18 @@ impl CoverageFields {
 impl Fields {
     /// Returns the schema of a new index.
     pub(super) fn schema() -> Schema {
+        let mut builder = Self::schema_without_literals();
+        builder.add_u64_field(LITERALS, FAST);
+        builder.build()
+    }
+
+    /// Returns the schema of an index that was created before literals could be searched.
+    pub(super) fn schema_without_literals() -> SchemaBuilder {
         let mut builder = Self::schema_without_coverage();
         for name in PLACE.into_iter().chain(PERIOD) {
             builder.add_i64_field(name, FAST);
         }
-        builder.build()
+        builder
     }
 
     /// Returns the schema of an index that was created before coverage was indexed.
@@ -130,11 +142,16 @@ impl Fields {
         builder
     }
 
-    /// Returns the fields of an index, or `None` if its fields or their options differ. The fields of coverage may be
-    /// missing.
+    /// Returns the fields of an index, or `None` if its fields or their options differ. The fields of coverage and of
+    /// literals may be missing.
     pub(super) fn from_schema(schema: &Schema) -> Option<Self> {
         let coverage = CoverageFields::from_schema(schema);
-        let expected = if coverage.is_some() { Self::schema() } else { Self::schema_without_coverage().build() };
+        let literals = schema.get_field(LITERALS).ok();
+        let expected = match (coverage, literals) {
+            (_, Some(_)) => Self::schema(),
+            (Some(_), None) => Self::schema_without_literals().build(),
+            (None, None) => Self::schema_without_coverage().build(),
+        };
         if *schema != expected {
             return None;
         }
@@ -159,6 +176,7 @@ impl Fields {
             uses: field(USES)?,
             variants: field(VARIANTS)?,
             coverage,
+            literals,
             facets,
             texts,
             lengths,

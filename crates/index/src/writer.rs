@@ -1,12 +1,14 @@
 //! Index writer.
 
 use super::columns::{OPEN_FIRST, OPEN_LAST};
+use super::literals;
 use super::schema::{CoverageFields, FORMAT, Fields};
 use super::verified_directory::VerifiedDirectory;
 use super::{Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Snapshot, commit_metadata};
 use crate::document::{Field, FieldText, FieldedDocument};
 use lodeseek_catalog::{BoundingBox, Day, Period};
 use lodeseek_ranking::DatasetId;
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
 use tantivy::indexer::NoMergePolicy;
@@ -20,20 +22,24 @@ const MANY: usize = 8;
 const LARGER: u64 = 4;
 
 /// Dataset ready to be indexed.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct IndexDocument {
     /// Id of the dataset.
     pub id: DatasetId,
-    /// Hash of its content and metadata; see [`IndexWriter::version`].
+    /// Hash of its content and metadata; see [`document_version`].
     pub version: String,
     /// Analysed fields.
     texts: [String; 8],
     lengths: [u64; 8],
+    /// Entries of the column of literals.
+    literals: Vec<u64>,
     facts: Facts,
     features: Vec<Feature>,
     /// Display data (card) as JSON.
+    #[serde(with = "json_text")]
     pub card: Vec<u8>,
     /// Compact document for encoders, as JSON.
+    #[serde(with = "json_text")]
     pub compact: Vec<u8>,
 }
 
@@ -50,12 +56,19 @@ impl IndexDocument {
     ) -> Self {
         let mut texts: [String; 8] = Default::default();
         let mut lengths = [0; 8];
+        let mut literals = Vec::new();
         for field in Field::ALL {
-            let (text, length) = analysed(document.field(field), analysis);
+            let field_text = document.field(field);
+            let values = analysed_values(field_text, analysis);
+            let (text, length) = occurrences(field_text, &values);
             texts[field.index()] = text;
             lengths[field.index()] = length;
+            if field == Field::Literal {
+                let places = field_text.occurrences.iter().zip(document.literals());
+                literals = places.map(|(&value, place)| literals::entry(values[value as usize].1, *place)).collect();
+            }
         }
-        Self { id, version, texts, lengths, facts: Facts::default(), features: Vec::new(), card, compact }
+        Self { id, version, texts, lengths, literals, facts: Facts::default(), features: Vec::new(), card, compact }
     }
 
     /// Sets the facts for filters and facets. Default: none.
@@ -71,22 +84,38 @@ impl IndexDocument {
     }
 }
 
-/// Returns the tokens of all occurrences, each followed by a space, and their number.
-fn analysed(text: &FieldText, analysis: &Analysis) -> (String, u64) {
-    let values: Vec<(String, u64)> = text
-        .values
-        .iter()
-        .map(|value| {
-            let mut joined = String::new();
-            let mut count = 0;
-            for token in analysis.tokens(value) {
-                joined.push_str(&token);
-                joined.push(' ');
-                count += 1;
-            }
-            (joined, count)
-        })
-        .collect();
+/// Serialization of bytes that are JSON as a text.
+mod json_text {
+    use serde::{Deserialize, Deserializer, Serializer, ser::Error};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(std::str::from_utf8(bytes).map_err(S::Error::custom)?)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        String::deserialize(deserializer).map(String::into_bytes)
+    }
+}
+
+/// Returns the tokens of each distinct value, each followed by a space, and their number.
+fn analysed_values(text: &FieldText, analysis: &Analysis) -> Vec<(String, u64)> {
+    let mut values = Vec::with_capacity(text.values.len());
+    for value in &text.values {
+        let mut joined = String::new();
+        let mut count = 0;
+        // An empty token would have no position in the index.
+        for token in analysis.tokens(value).filter(|token| !token.is_empty()) {
+            joined.push_str(&token);
+            joined.push(' ');
+            count += 1;
+        }
+        values.push((joined, count));
+    }
+    values
+}
+
+/// Returns the tokens of all occurrences, and their number.
+fn occurrences(text: &FieldText, values: &[(String, u64)]) -> (String, u64) {
     let bytes = text.occurrences.iter().map(|&place| values[place as usize].0.len()).sum();
     let mut all = String::with_capacity(bytes);
     let mut length = 0;
@@ -96,6 +125,15 @@ fn analysed(text: &FieldText, analysis: &Analysis) -> (String, u64) {
         length += count;
     }
     (all, length)
+}
+
+/// Returns the version of a dataset's document. It changes with its content, its metadata, the analysis and the format of the
+/// index.
+#[must_use]
+pub fn document_version(analysis: AnalysisKind, content: &str, metadata: &str) -> String {
+    use sha2::{Digest, Sha256};
+    let digest = Sha256::digest(format!("{FORMAT}\n{analysis}\n{content}\n{metadata}"));
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Index writer. Nothing is visible or durable before [`commit`](Self::commit).
@@ -142,19 +180,10 @@ impl IndexWriter {
     }
 
     /// Sets another analysis, which is recorded with the next commit. Documents with another analysis remain until they
-    /// are replaced; their [`version`](Self::version) identifies them.
+    /// are replaced; their [version](document_version) identifies them.
     #[must_use]
     pub fn with_analysis(self, analysis: AnalysisKind) -> Self {
         Self { analysis, ..self }
-    }
-
-    /// Returns the version of a dataset. It changes with its content, its metadata, the analysis and the format of the
-    /// index.
-    #[must_use]
-    pub fn version(&self, content: &str, metadata: &str) -> String {
-        use sha2::{Digest, Sha256};
-        let digest = Sha256::digest(format!("{FORMAT}\n{}\n{content}\n{metadata}", self.analysis));
-        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Returns the last commit.
@@ -174,6 +203,11 @@ impl IndexWriter {
         add_facts(&mut out, &self.fields, &document.facts);
         for feature in &document.features {
             out.add_text(self.fields.features, feature.key());
+        }
+        if let Some(literals) = self.fields.literals {
+            for entry in document.literals {
+                out.add_u64(literals, entry);
+            }
         }
         for (field, text) in Field::ALL.into_iter().zip(document.texts) {
             out.add_u64(self.fields.length(field), document.lengths[field.index()]);

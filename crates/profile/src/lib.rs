@@ -3,6 +3,7 @@
 mod linkage;
 pub mod pattern;
 mod schema;
+mod shapes;
 mod streamed;
 mod void;
 
@@ -12,9 +13,10 @@ pub use pattern::{
     PatternSummary, Patterns,
 };
 pub use schema::{Schema, SchemaEdge, SchemaNode};
+pub use shapes::{NodeKinds, NodeShape, PropertyShape, Shapes};
 
 use lodeseek_rdf::vocab::rdf;
-use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph, namespace};
+use lodeseek_rdf::{TermId, TripleGraph, namespace};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -65,10 +67,10 @@ impl Profile {
             *properties.entry(triple.predicate).or_default() += 1;
             if Some(triple.predicate) == kind {
                 type_triples += 1;
-                if !graph.is_literal(triple.object) {
+                if graph.is_resource(triple.object) {
                     *classes.entry(triple.object).or_default() += 1;
                 }
-            } else if !graph.is_literal(triple.object) {
+            } else if graph.is_resource(triple.object) {
                 entities[triple.object.index()] = true;
             }
         }
@@ -152,7 +154,7 @@ fn vocabularies(
 fn languages(graph: &TripleGraph) -> Vec<(String, u64)> {
     let mut counts: FxHashMap<&str, u64> = FxHashMap::default();
     for id in graph.literals() {
-        if let TermRef::Literal { kind: LiteralKind::Language(tag), .. } = graph.term(id) {
+        if let Some(tag) = graph.term(id).language() {
             *counts.entry(tag).or_default() += 1;
         }
     }

@@ -260,7 +260,7 @@ impl Patterns {
 
 /// If true, the triple links two entities.
 fn is_link(graph: &TripleGraph, kind: Option<TermId>, triple: &Triple) -> bool {
-    Some(triple.predicate) != kind && !graph.is_literal(triple.object)
+    Some(triple.predicate) != kind && graph.is_resource(triple.object)
 }
 
 fn entities(graph: &TripleGraph, kind: Option<TermId>) -> Vec<TermId> {
@@ -290,7 +290,7 @@ impl Numbering {
         for triple in graph.triples() {
             if Some(triple.predicate) != kind {
                 property[triple.predicate.index()] = 0;
-            } else if !graph.is_literal(triple.object) {
+            } else if graph.is_resource(triple.object) {
                 class[triple.object.index()] = 0;
             }
         }
@@ -312,14 +312,14 @@ impl Numbering {
     fn each(&self, graph: &TripleGraph, kind: Option<TermId>, mut found: impl FnMut(TermId, u32)) {
         for triple in graph.triples() {
             if Some(triple.predicate) == kind {
-                if !graph.is_literal(triple.object) {
+                if graph.is_resource(triple.object) {
                     found(triple.subject, self.class[triple.object.index()]);
                 }
                 continue;
             }
             let outgoing = self.property[triple.predicate.index()];
             found(triple.subject, outgoing);
-            if !graph.is_literal(triple.object) {
+            if graph.is_resource(triple.object) {
                 found(triple.object, outgoing + self.properties);
             }
         }

@@ -82,9 +82,9 @@ impl Schema {
     pub fn from_stream(graph: &StreamedGraph) -> io::Result<Self> {
         let numbered = NumberedSchema::new(graph)?;
         let ids: Vec<TermId> = numbered.terms().into_iter().collect();
-        let texts = graph.texts(&ids)?;
+        let selected = graph.select_terms(&ids)?;
         let name = |id: TermId| match ids.binary_search(&id) {
-            Ok(place) => name(&texts[place], graph.is_iri(id)),
+            Ok(place) => name(selected.term(TermId(place as u32)).text(), graph.is_iri(id)),
             Err(_) => String::new(),
         };
         Ok(numbered.named(name))
@@ -101,7 +101,7 @@ impl Schema {
 trait TripleSource {
     fn kind(&self) -> io::Result<Option<TermId>>;
     fn is_iri(&self, id: TermId) -> bool;
-    fn is_literal(&self, id: TermId) -> bool;
+    fn is_resource(&self, id: TermId) -> bool;
     fn each(&self) -> io::Result<impl Iterator<Item = io::Result<Triple>>>;
 }
 
@@ -114,8 +114,8 @@ impl TripleSource for TripleGraph {
         self.is_iri(id)
     }
 
-    fn is_literal(&self, id: TermId) -> bool {
-        self.is_literal(id)
+    fn is_resource(&self, id: TermId) -> bool {
+        self.is_resource(id)
     }
 
     fn each(&self) -> io::Result<impl Iterator<Item = io::Result<Triple>>> {
@@ -132,8 +132,8 @@ impl TripleSource for StreamedGraph {
         self.is_iri(id)
     }
 
-    fn is_literal(&self, id: TermId) -> bool {
-        self.is_literal(id)
+    fn is_resource(&self, id: TermId) -> bool {
+        self.is_resource(id)
     }
 
     fn each(&self) -> io::Result<impl Iterator<Item = io::Result<Triple>>> {
@@ -228,7 +228,7 @@ impl EntityClasses {
         let mut counts: FxHashMap<Class, u64> = FxHashMap::default();
         for triple in graph.each()? {
             let triple = triple?;
-            if Some(triple.predicate) == kind && !graph.is_literal(triple.object) {
+            if Some(triple.predicate) == kind && graph.is_resource(triple.object) {
                 *counts.entry(Some(triple.object)).or_default() += 1;
             }
         }
@@ -265,7 +265,7 @@ impl EntityClasses {
         let mut edges = FxHashMap::default();
         for triple in graph.each()? {
             let triple = triple?;
-            if Some(triple.predicate) == self.kind || graph.is_literal(triple.object) {
+            if Some(triple.predicate) == self.kind || !graph.is_resource(triple.object) {
                 continue;
             }
             for &from in self.classes(triple.subject) {
@@ -343,7 +343,7 @@ fn each_description(
             current.properties += 1;
             last = Some(triple.predicate);
         }
-        if Some(triple.predicate) == kind && !graph.is_literal(triple.object) {
+        if Some(triple.predicate) == kind && graph.is_resource(triple.object) {
             current.classes.push(triple.object);
         }
         description = Some(current);

@@ -11,7 +11,7 @@
 use super::pattern::{DistinctSketch, EXACT_LINK_PATTERNS, Element, LinkPattern, PatternId, mix};
 use super::{CountedLinkPattern, LinkPatternCount, Linkage, PatternSummary, Profile, sorted, uri_space};
 use lodeseek_rdf::vocab::rdf;
-use lodeseek_rdf::{ExternalSorter, LiteralKind, StreamedGraph, TermId, TermRef, Triple, namespace};
+use lodeseek_rdf::{ExternalSorter, StreamedGraph, TermId, TermRef, Triple, namespace};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,10 +74,10 @@ impl Profile {
             *properties.entry(triple.predicate).or_default() += 1;
             if Some(triple.predicate) == kind {
                 type_triples += 1;
-                if !graph.is_literal(triple.object) {
+                if graph.is_resource(triple.object) {
                     *classes.entry(triple.object).or_default() += 1;
                 }
-            } else if !graph.is_literal(triple.object) {
+            } else if graph.is_resource(triple.object) {
                 entities.insert(triple.object);
             }
         }
@@ -96,10 +96,11 @@ impl Profile {
                         *vocabularies.entry(namespace.to_owned()).or_default() += uses;
                     }
                 }
-                TermRef::Literal { kind: LiteralKind::Language(tag), .. } => {
-                    *languages.entry(tag.to_ascii_lowercase()).or_default() += 1;
+                term => {
+                    if let Some(tag) = term.language() {
+                        *languages.entry(tag.to_ascii_lowercase()).or_default() += 1;
+                    }
                 }
-                _ => {}
             }
         }
         let (linkage, links) = linkage(graph, kind, &spaces)?;
@@ -253,7 +254,7 @@ impl PatternSummary {
 }
 
 fn is_link(graph: &StreamedGraph, kind: Option<TermId>, triple: &Triple) -> bool {
-    Some(triple.predicate) != kind && !graph.is_literal(triple.object)
+    Some(triple.predicate) != kind && graph.is_resource(triple.object)
 }
 
 /// Hash of each entity's pattern; 0 for IRIs and blank nodes that are no entities.
@@ -281,7 +282,7 @@ fn pattern_hashes(graph: &StreamedGraph, kind: Option<TermId>, folder: &Path) ->
             let triple = triple?;
             if Some(triple.predicate) != kind {
                 elements.push(Element::Outgoing(triple.predicate));
-            } else if !graph.is_literal(triple.object) {
+            } else if graph.is_resource(triple.object) {
                 elements.push(Element::Class(triple.object));
             }
         }
@@ -365,7 +366,7 @@ fn elements_of(
         }
         if Some(triple.predicate) != kind {
             add(triple.subject, Element::Outgoing(triple.predicate));
-        } else if !graph.is_literal(triple.object) {
+        } else if graph.is_resource(triple.object) {
             add(triple.subject, Element::Class(triple.object));
         }
     }

@@ -25,10 +25,10 @@ impl Profile {
             out.count(dataset, property, count);
         }
         for (place, &(class, count)) in self.classes.iter().enumerate() {
-            out.class_partition(place, graph.term(class).to_term(), count);
+            out.class_partition(place, graph.to_term(class), count);
         }
         for (place, &(property, count)) in self.properties.iter().enumerate() {
-            out.property_partition(place, graph.term(property).to_term(), count);
+            out.property_partition(place, graph.to_term(property), count);
         }
         for (namespace, _) in &self.vocabularies {
             out.add(dataset, void::VOCABULARY, node(namespace));

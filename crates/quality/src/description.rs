@@ -1,7 +1,7 @@
 //! Nodes of a description in the catalogue graph.
 
 use lodeseek_rdf::vocab::{dcterms, foaf, rdfs, skos, vcard};
-use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph, local_name};
+use lodeseek_rdf::{TermId, TermRef, TripleGraph, local_name};
 
 /// A node or a value.
 #[derive(Clone, Copy)]
@@ -43,16 +43,13 @@ impl<'g> Node<'g> {
     pub(super) fn iri(self) -> Option<&'g str> {
         match self.term() {
             TermRef::Iri(iri) => Some(iri),
-            TermRef::Blank(_) | TermRef::Literal { .. } => None,
+            TermRef::Blank(_) | TermRef::Literal { .. } | TermRef::Triple(_) => None,
         }
     }
 
     /// Returns the language tag of a literal.
     pub(super) fn language(self) -> Option<&'g str> {
-        match self.term() {
-            TermRef::Literal { kind: LiteralKind::Language(tag), .. } => Some(tag),
-            _ => None,
-        }
+        self.term().language()
     }
 
     /// Returns the name: the literal itself, a label, or the end of the IRI.
@@ -62,7 +59,7 @@ impl<'g> Node<'g> {
         match self.term() {
             TermRef::Literal { lexical, .. } => lexical.trim().to_owned(),
             TermRef::Iri(iri) => label().unwrap_or_else(|| local_name(iri)).to_owned(),
-            TermRef::Blank(_) => label().unwrap_or_default().to_owned(),
+            TermRef::Blank(_) | TermRef::Triple(_) => label().unwrap_or_default().to_owned(),
         }
     }
 

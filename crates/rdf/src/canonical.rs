@@ -4,6 +4,9 @@
 //! The fingerprint is independent of syntax, order and blank node labels. Canonical labels depend only on the triples with
 //! blank nodes, so only those are passed to Sophia. The lines are sorted and hashed one by one, never held as text.
 //!
+//! RDFC-1.0 has no triple terms. The fingerprint of a graph with triple terms is that of its
+//! [basic encoding](super::basic_encoding).
+//!
 //! Canonical labels can take exponential time, and graphs can be built for this purpose
 //! (<https://www.w3.org/TR/rdf-canon/#dataset-poisoning>). A graph above [`MAX_BLANK_TRIPLES`], or above the work budget of
 //! [`labels`], has no fingerprint.
@@ -11,7 +14,7 @@
 mod labels;
 mod lines;
 
-use super::{Triple, TripleGraph};
+use super::{Triple, TripleGraph, basic_encoding};
 use lines::CanonicalLines;
 use sha2::{Digest, Sha256};
 
@@ -47,6 +50,13 @@ pub enum CanonicalizationError {
 /// # Ok::<_, lodeseek_rdf::CanonicalizationError>(())
 /// ```
 pub fn canonical_fingerprint(graph: &TripleGraph) -> Result<String, CanonicalizationError> {
+    if graph.triple_terms().next().is_none() {
+        return fingerprint(graph);
+    }
+    fingerprint(&basic_encoding::encode_graph(graph))
+}
+
+fn fingerprint(graph: &TripleGraph) -> Result<String, CanonicalizationError> {
     let blanks = graph.blank_nodes();
     let mut with_blanks: Vec<Triple> = Vec::new();
     for triple in graph.triples() {

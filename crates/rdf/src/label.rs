@@ -155,17 +155,14 @@ fn percent_decode(text: &str) -> String {
 
 /// Returns the rank of a literal's language among the preferred languages; lower is better.
 fn language_rank(kind: LiteralKind<'_>, languages: &[&str]) -> usize {
-    match kind {
-        LiteralKind::Language(tag) => {
-            let primary = tag.split('-').next().unwrap_or(tag);
-            let is_it =
-                |wanted: &&str| wanted.split('-').next().is_some_and(|wanted| wanted.eq_ignore_ascii_case(primary));
-            let place = languages.iter().position(is_it);
-            place.unwrap_or(languages.len() + 1)
-        }
-        LiteralKind::Plain | LiteralKind::Datatype(_) => languages.len(),
-    }
+    let Some(tag) = kind.language() else { return languages.len() };
+    let primary = tag.split('-').next().unwrap_or(tag);
+    let is_it = |wanted: &&str| wanted.split('-').next().is_some_and(|wanted| wanted.eq_ignore_ascii_case(primary));
+    languages.iter().position(is_it).unwrap_or(languages.len() + 1)
 }
+
+/// Text in place of the label of a term that has none.
+pub const NO_LABEL: &str = "[…]";
 
 /// Labels of the terms of a graph, selected in advance.
 #[derive(Debug)]
@@ -191,7 +188,9 @@ impl<'g> Labels<'g> {
     /// Selects labels for display for the given terms only. Only the triples of these terms are read.
     #[must_use]
     pub fn for_terms(graph: &'g TripleGraph, languages: &[&str], terms: impl IntoIterator<Item = TermId>) -> Self {
-        let terms: BTreeSet<TermId> = terms.into_iter().filter(|&id| !graph.is_literal(id)).collect();
+        let mut parts = Vec::new();
+        terms.into_iter().for_each(|id| graph.each_part(id, &mut |part| parts.push(part)));
+        let terms: BTreeSet<TermId> = parts.into_iter().filter(|&id| graph.is_resource(id)).collect();
         let triples = terms.into_iter().flat_map(|id| graph.subject_triples(id));
         Self { graph, chosen: choose(graph, triples, LABEL_PROPERTIES, languages), as_words: true }
     }
@@ -202,7 +201,8 @@ impl<'g> Labels<'g> {
         self.chosen.get(&id).copied()
     }
 
-    /// Returns the label of an IRI, or the lexical form of a literal. `None` for a blank node without a label.
+    /// Returns the label of an IRI, the lexical form of a literal, or the labels of a triple term's parts between `<<(` and
+    /// `)>>`. `None` for a blank node without a label.
     #[must_use]
     pub fn label(&self, id: TermId) -> Option<String> {
         if let Some(&label) = self.chosen.get(&id) {
@@ -214,6 +214,11 @@ impl<'g> Labels<'g> {
             TermRef::Iri(iri) if self.as_words => Some(words(local_name(iri))),
             TermRef::Iri(iri) => Some(local_name(iri).to_owned()),
             TermRef::Blank(_) => None,
+            TermRef::Triple(triple) => {
+                let part = |id| self.label(id).unwrap_or_else(|| NO_LABEL.to_owned());
+                let [subject, predicate, object] = [triple.subject, triple.predicate, triple.object].map(part);
+                Some(format!("<<( {subject} {predicate} {object} )>>"))
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod basic_encoding;
 mod canonical;
 pub mod dump;
 mod encoding_repair;
@@ -8,16 +9,18 @@ mod label;
 mod language;
 mod output;
 mod pretty;
+mod relabel;
 mod triples;
 pub mod vocab;
 
 pub use canonical::{CanonicalizationError, canonical_fingerprint};
 pub use encoding_repair::repair_encoding;
 pub use external_sort::{ExternalSorter, SortKey, SortedKeys};
-pub use label::{LABEL_PROPERTIES, Labels, grouped, local_name, namespace, on_one_line, prefixed, words};
+pub use label::{LABEL_PROPERTIES, Labels, NO_LABEL, grouped, local_name, namespace, on_one_line, prefixed, words};
 pub use language::language_name;
 pub use output::{RdfSyntax, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
+pub use relabel::{relabelled, relabelled_term};
 pub use triples::{
     BuiltGraph, CompactSource, ExternalGraphBuilder, LiteralKind, MAX_COMPACT_BYTES, SortedRuns, StreamedGraph,
     TermCursor, TermId, TermRef, Triple, TripleCursor, TripleGraph, TripleGraphBuilder, TripleSink,

@@ -1,7 +1,7 @@
 //! RDF serialization.
 
 use super::vocab::PREFIXES;
-use super::{PrettyError, to_pretty_turtle};
+use super::{PrettyError, basic_encoding, to_pretty_turtle};
 use oxrdf::{Term, Triple};
 use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 use std::io::{self, Write};
@@ -75,14 +75,21 @@ impl RdfSyntax {
     }
 
     /// Serializes triples in their order, without formatting for reading.
+    ///
+    /// JSON-LD 1.1 has no triple terms: they are written in the basic encoding of *RDF 1.2 Interoperability*.
+    /// <https://www.w3.org/TR/rdf12-interop/>
     pub fn write_to<E: From<io::Error>>(
         self,
         triples: impl Iterator<Item = Result<Triple, E>>,
         writer: impl Write,
     ) -> Result<(), E> {
         let mut serializer = self.serializer().for_writer(writer);
+        let mut write = |triple: Triple| serializer.serialize_triple(triple.as_ref());
         for triple in triples {
-            serializer.serialize_triple(triple?.as_ref())?;
+            match self {
+                Self::JsonLd => basic_encoding::encode(triple?, &mut write)?,
+                Self::Turtle | Self::NTriples | Self::RdfXml => write(triple?)?,
+            }
         }
         serializer.finish()?;
         Ok(())

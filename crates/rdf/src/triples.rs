@@ -4,25 +4,33 @@
 //! twelve bytes per triple.
 //!
 //! The order depends on the graph only, not on the order of files or statements. Terms are sorted (IRIs, blank nodes,
-//! literals), and triples are sorted by subject, predicate and object. Results with ties broken by [`TermId`] are
-//! therefore reproducible.
+//! literals, triple terms), and triples are sorted by subject, predicate and object. Results with ties broken by
+//! [`TermId`] are therefore reproducible.
+//!
+//! A triple term (RDF 1.2, <https://www.w3.org/TR/rdf12-concepts/#dfn-triple-term>) is three term numbers as well. Its
+//! terms are terms of the graph, even if no triple uses them otherwise.
 
 mod order;
 mod runs;
 mod streamed;
+mod triple_terms;
 
 pub use runs::{BuiltGraph, ExternalGraphBuilder, MAX_COMPACT_BYTES, SortedRuns};
 pub use streamed::{CompactSource, StreamedGraph, TermCursor, TripleCursor};
 
 use hashbrown::HashTable;
 use oxrdf::{
-    BlankNode, Literal, LiteralRef, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Term, Triple as OxTriple,
-    TripleRef as OxTripleRef,
+    BaseDirection, BlankNode, Literal, LiteralRef, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Term,
+    TermRef as OxTermRef, Triple as OxTriple, TripleRef as OxTripleRef,
 };
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::OnceLock;
+use triple_terms::TripleTermTable;
+
+/// Maximum nesting of triple terms. Readers reject deeper ones, because terms are compared, written and dropped recursively.
+pub(crate) const MAX_TRIPLE_TERM_DEPTH: usize = 100;
 
 const XSD_STRING: &str = "http://www.w3.org/2001/XMLSchema#string";
 
@@ -63,6 +71,8 @@ pub enum TermRef<'a> {
         /// Datatype or language tag of a literal.
         kind: LiteralKind<'a>,
     },
+    /// Triple term (RDF 1.2), by the identifiers of its terms.
+    Triple(Triple),
 }
 
 /// Datatype or language tag of a literal.
@@ -74,14 +84,40 @@ pub enum LiteralKind<'a> {
     Language(&'a str),
     /// Any other datatype, by IRI.
     Datatype(&'a str),
+    /// `rdf:dirLangString` (RDF 1.2) with its language tag, written from left to right.
+    LeftToRight(&'a str),
+    /// `rdf:dirLangString` (RDF 1.2) with its language tag, written from right to left.
+    RightToLeft(&'a str),
+}
+
+impl<'a> LiteralKind<'a> {
+    /// Returns the language tag.
+    #[must_use]
+    pub fn language(self) -> Option<&'a str> {
+        match self {
+            Self::Language(tag) | Self::LeftToRight(tag) | Self::RightToLeft(tag) => Some(tag),
+            Self::Plain | Self::Datatype(_) => None,
+        }
+    }
+
+    /// Returns the base direction.
+    #[must_use]
+    pub fn direction(self) -> Option<BaseDirection> {
+        match self {
+            Self::LeftToRight(_) => Some(BaseDirection::Ltr),
+            Self::RightToLeft(_) => Some(BaseDirection::Rtl),
+            Self::Plain | Self::Language(_) | Self::Datatype(_) => None,
+        }
+    }
 }
 
 impl<'a> TermRef<'a> {
-    /// Returns the text of the term: IRI, label or lexical form.
+    /// Returns the text of the term: IRI, label or lexical form. It is empty for a triple term.
     #[must_use]
     pub fn text(self) -> &'a str {
         match self {
             Self::Iri(text) | Self::Blank(text) | Self::Literal { lexical: text, .. } => text,
+            Self::Triple(_) => "",
         }
     }
 
@@ -91,56 +127,35 @@ impl<'a> TermRef<'a> {
         matches!(self, Self::Literal { .. })
     }
 
-    fn kind_and_suffix(self) -> (Kind, &'a str) {
-        match self {
-            Self::Iri(_) => (Kind::Iri, ""),
-            Self::Blank(_) => (Kind::Blank, ""),
-            Self::Literal { kind, .. } => match kind {
-                LiteralKind::Plain => (Kind::Plain, ""),
-                LiteralKind::Language(tag) => (Kind::Language, tag),
-                LiteralKind::Datatype(iri) => (Kind::Datatype, iri),
-            },
-        }
-    }
-
-    /// Converts the term to an owned [`oxrdf::Term`].
+    /// Returns the language tag of a literal.
     #[must_use]
-    pub fn to_term(self) -> Term {
+    pub fn language(self) -> Option<&'a str> {
         match self {
-            Self::Iri(iri) => NamedNode::new_unchecked(iri).into(),
-            Self::Blank(label) => BlankNode::new_unchecked(label).into(),
-            Self::Literal { lexical, kind } => match kind {
-                LiteralKind::Plain => Literal::new_simple_literal(lexical),
-                LiteralKind::Language(tag) => Literal::new_language_tagged_literal_unchecked(lexical, tag),
-                LiteralKind::Datatype(iri) => Literal::new_typed_literal(lexical, NamedNode::new_unchecked(iri)),
-            }
-            .into(),
+            Self::Literal { kind, .. } => kind.language(),
+            _ => None,
         }
     }
 }
 
 impl<'a> From<LiteralRef<'a>> for TermRef<'a> {
     fn from(literal: LiteralRef<'a>) -> Self {
-        let kind = match literal.language() {
-            Some(tag) => LiteralKind::Language(tag),
-            None if literal.datatype().as_str() == XSD_STRING => LiteralKind::Plain,
-            None => LiteralKind::Datatype(literal.datatype().as_str()),
-        };
-        Self::Literal { lexical: literal.value(), kind }
+        from_key(literal_key(literal))
     }
 }
 
-impl<'a> From<oxrdf::TermRef<'a>> for TermRef<'a> {
-    fn from(term: oxrdf::TermRef<'a>) -> Self {
-        match term {
-            oxrdf::TermRef::NamedNode(node) => Self::Iri(node.as_str()),
-            oxrdf::TermRef::BlankNode(node) => Self::Blank(node.as_str()),
-            oxrdf::TermRef::Literal(literal) => literal.into(),
-        }
+fn literal(lexical: &str, kind: LiteralKind<'_>) -> Literal {
+    let directional =
+        |tag, direction| Literal::new_directional_language_tagged_literal_unchecked(lexical, tag, direction);
+    match kind {
+        LiteralKind::Plain => Literal::new_simple_literal(lexical),
+        LiteralKind::Language(tag) => Literal::new_language_tagged_literal_unchecked(lexical, tag),
+        LiteralKind::Datatype(iri) => Literal::new_typed_literal(lexical, NamedNode::new_unchecked(iri)),
+        LiteralKind::LeftToRight(tag) => directional(tag, BaseDirection::Ltr),
+        LiteralKind::RightToLeft(tag) => directional(tag, BaseDirection::Rtl),
     }
 }
 
-/// Kind of a term. The order of the variants is the order of the term table.
+/// Kind of a term other than a triple term. The order of the variants is the order of the term table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 enum Kind {
@@ -149,23 +164,30 @@ enum Kind {
     Plain,
     Language,
     Datatype,
+    LeftToRight,
+    RightToLeft,
 }
 
 impl Kind {
-    fn from_byte(byte: u8) -> Option<Self> {
-        [Self::Iri, Self::Blank, Self::Plain, Self::Language, Self::Datatype].get(usize::from(byte)).copied()
-    }
+    const ALL: [Self; 7] =
+        [Self::Iri, Self::Blank, Self::Plain, Self::Language, Self::Datatype, Self::LeftToRight, Self::RightToLeft];
 
-    /// Returns the term of this kind with a text and a suffix.
-    fn term<'a>(self, text: &'a str, suffix: &'a str) -> TermRef<'a> {
-        let literal = |kind| TermRef::Literal { lexical: text, kind };
-        match self {
-            Self::Iri => TermRef::Iri(text),
-            Self::Blank => TermRef::Blank(text),
-            Self::Plain => literal(LiteralKind::Plain),
-            Self::Language => literal(LiteralKind::Language(suffix)),
-            Self::Datatype => literal(LiteralKind::Datatype(suffix)),
-        }
+    fn from_byte(byte: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(byte)).copied()
+    }
+}
+
+/// Kind, text and suffix of a term other than a triple term.
+type Key<'a> = (Kind, &'a str, &'a str);
+
+fn literal_key(literal: LiteralRef<'_>) -> Key<'_> {
+    let text = literal.value();
+    match (literal.language(), literal.direction()) {
+        (Some(tag), None) => (Kind::Language, text, tag),
+        (Some(tag), Some(BaseDirection::Ltr)) => (Kind::LeftToRight, text, tag),
+        (Some(tag), Some(BaseDirection::Rtl)) => (Kind::RightToLeft, text, tag),
+        (None, _) if literal.datatype().as_str() == XSD_STRING => (Kind::Plain, text, ""),
+        (None, _) => (Kind::Datatype, text, literal.datatype().as_str()),
     }
 }
 
@@ -209,13 +231,25 @@ impl TermTable {
     }
 
     fn get(&self, index: usize) -> TermRef<'_> {
-        let (text, suffix, kind) = self.parts(index);
-        kind.term(text, suffix)
+        from_key(self.key(index))
     }
 
-    fn key(&self, index: usize) -> (Kind, &str, &str) {
+    fn key(&self, index: usize) -> Key<'_> {
         let (text, suffix, kind) = self.parts(index);
         (kind, text, suffix)
+    }
+}
+
+fn from_key<'a>((kind, text, suffix): Key<'a>) -> TermRef<'a> {
+    let literal = |kind| TermRef::Literal { lexical: text, kind };
+    match kind {
+        Kind::Iri => TermRef::Iri(text),
+        Kind::Blank => TermRef::Blank(text),
+        Kind::Plain => literal(LiteralKind::Plain),
+        Kind::Language => literal(LiteralKind::Language(suffix)),
+        Kind::Datatype => literal(LiteralKind::Datatype(suffix)),
+        Kind::LeftToRight => literal(LiteralKind::LeftToRight(suffix)),
+        Kind::RightToLeft => literal(LiteralKind::RightToLeft(suffix)),
     }
 }
 
@@ -235,6 +269,7 @@ pub trait TripleSink {
 pub struct TripleGraphBuilder {
     terms: TermTable,
     ids: HashTable<u32>,
+    triple_terms: TripleTermTable,
     triples: Vec<[u32; 3]>,
     blank_nodes: FxHashMap<String, u32>,
     blank_count: u32,
@@ -254,7 +289,8 @@ impl TripleGraphBuilder {
 
     /// Returns an estimate of the size of the compact form. It is too large if triples are repeated.
     fn compact_bytes(&self) -> usize {
-        self.terms.arena.len() + 3 * self.terms.entries.len() + 7 * self.triples.len()
+        let terms = self.terms.arena.len() + 3 * self.terms.entries.len();
+        terms + 7 * self.triples.len() + 12 * self.triple_terms.len()
     }
 
     /// Removes the labels of the current file. Returns them with the numbers of their blank nodes.
@@ -273,7 +309,7 @@ impl TripleGraphBuilder {
 
     /// Adds a label of the current file and its blank node, by its number.
     fn insert_blank(&mut self, label: &str, number: u32) {
-        let id = self.intern(TermRef::Blank(&format!("b{number}")));
+        let id = self.intern((Kind::Blank, &format!("b{number}"), ""));
         self.blank_nodes.insert(label.to_owned(), id);
     }
 
@@ -296,47 +332,54 @@ impl TripleGraphBuilder {
 
     /// Adds one triple.
     pub fn insert<'a>(&mut self, triple: impl Into<OxTripleRef<'a>>) {
-        self.insert_with(triple.into(), Self::blank);
+        let triple = self.ids(triple.into(), Self::blank);
+        self.triples.push(triple);
     }
 
     /// Adds a triple of a finished graph and keeps its blank node labels.
     ///
     /// The rebuilt graph equals the original one, regardless of the order of the triples.
     pub fn insert_with_labels<'a>(&mut self, triple: impl Into<OxTripleRef<'a>>) {
-        self.insert_with(triple.into(), |builder, label| builder.intern(TermRef::Blank(label)));
+        let triple = self.ids(triple.into(), |builder, label| builder.intern((Kind::Blank, label, "")));
+        self.triples.push(triple);
     }
 
-    fn insert_with(&mut self, triple: OxTripleRef<'_>, blank: impl Fn(&mut Self, &str) -> u32) {
+    /// Returns the numbers of the terms of a triple. `blank` returns the number of a blank node's label.
+    fn ids(&mut self, triple: OxTripleRef<'_>, blank: fn(&mut Self, &str) -> u32) -> [u32; 3] {
         let subject = match triple.subject {
-            NamedOrBlankNodeRef::NamedNode(node) => self.intern(TermRef::Iri(node.as_str())),
+            NamedOrBlankNodeRef::NamedNode(node) => self.intern((Kind::Iri, node.as_str(), "")),
             NamedOrBlankNodeRef::BlankNode(node) => blank(self, node.as_str()),
         };
-        let predicate = self.intern(TermRef::Iri(triple.predicate.as_str()));
-        let object = match TermRef::from(triple.object) {
-            TermRef::Blank(label) => blank(self, label),
-            term => self.intern(term),
+        let predicate = self.intern((Kind::Iri, triple.predicate.as_str(), ""));
+        let object = match triple.object {
+            OxTermRef::NamedNode(node) => self.intern((Kind::Iri, node.as_str(), "")),
+            OxTermRef::BlankNode(node) => blank(self, node.as_str()),
+            OxTermRef::Literal(literal) => self.intern(literal_key(literal)),
+            OxTermRef::Triple(triple) => {
+                let ids = self.ids(triple.as_ref(), blank);
+                self.triple_terms.intern(ids)
+            }
         };
-        self.triples.push([subject, predicate, object]);
+        [subject, predicate, object]
     }
 
     fn blank(&mut self, label: &str) -> u32 {
         if let Some(&id) = self.blank_nodes.get(label) {
             return id;
         }
-        let id = self.intern(TermRef::Blank(&format!("b{}", self.blank_count)));
+        let id = self.intern((Kind::Blank, &format!("b{}", self.blank_count), ""));
         self.blank_count += 1;
         self.blank_nodes.insert(label.to_owned(), id);
         id
     }
 
-    fn intern(&mut self, term: TermRef<'_>) -> u32 {
-        let (kind, suffix) = term.kind_and_suffix();
-        let key = (kind, term.text(), suffix);
+    fn intern(&mut self, key: Key<'_>) -> u32 {
         let terms = &self.terms;
         let found = self.ids.find(hash(key), |&id| terms.key(id as usize) == key).copied();
         found.unwrap_or_else(|| {
             let id = self.terms.entries.len() as u32;
-            self.terms.push(term.text(), suffix, kind);
+            let (kind, text, suffix) = key;
+            self.terms.push(text, suffix, kind);
             let terms = &self.terms;
             self.ids.insert_unique(hash(key), id, |&id| hash(terms.key(id as usize)));
             id
@@ -357,7 +400,9 @@ impl TripleGraphBuilder {
             let (text, suffix, kind) = terms.parts(old as usize);
             sorted.push(text, suffix, kind);
         }
-        TripleGraph::from_parts(sorted, sorted_triples(self.triples, &rank))
+        let mut triples = self.triples;
+        let triple_terms = self.triple_terms.into_sorted(&mut rank, &mut triples);
+        TripleGraph::from_parts(sorted, triple_terms, sorted_triples(triples, &rank))
     }
 }
 
@@ -408,7 +453,7 @@ fn sorted_triples(triples: Vec<[u32; 3]>, rank: &[u32]) -> Vec<Triple> {
     sorted
 }
 
-fn hash(key: (Kind, &str, &str)) -> u64 {
+fn hash(key: Key<'_>) -> u64 {
     let mut hasher = FxHasher::default();
     (key.0 as u8, key.1, key.2).hash(&mut hasher);
     hasher.finish()
@@ -433,6 +478,8 @@ fn hash(key: (Kind, &str, &str)) -> u64 {
 #[derive(Debug)]
 pub struct TripleGraph {
     terms: TermTable,
+    /// Triple terms, whose identifiers follow those of `terms`. The object of each may be a triple term before it.
+    triple_terms: Vec<Triple>,
     triples: Vec<Triple>,
     /// Position of the first term that is not an IRI, and of the first literal.
     first_blank: u32,
@@ -442,10 +489,10 @@ pub struct TripleGraph {
 }
 
 impl TripleGraph {
-    fn from_parts(terms: TermTable, triples: Vec<Triple>) -> Self {
+    fn from_parts(terms: TermTable, triple_terms: Vec<Triple>, triples: Vec<Triple>) -> Self {
         let first = |kind: Kind| terms.entries.partition_point(|entry| entry.kind < kind) as u32;
         let (first_blank, first_literal) = (first(Kind::Blank), first(Kind::Plain));
-        Self { terms, triples, first_blank, first_literal, subject_starts: OnceLock::new() }
+        Self { terms, triple_terms, triples, first_blank, first_literal, subject_starts: OnceLock::new() }
     }
 
     /// Returns the number of distinct triples.
@@ -469,25 +516,48 @@ impl TripleGraph {
     /// Returns the number of distinct terms.
     #[must_use]
     pub fn term_count(&self) -> usize {
-        self.terms.entries.len()
+        self.terms.entries.len() + self.triple_terms.len()
     }
 
     /// Returns the term with an identifier.
     #[must_use]
     pub fn term(&self, id: TermId) -> TermRef<'_> {
-        self.terms.get(id.index())
+        match id.index().checked_sub(self.terms.entries.len()) {
+            None => self.terms.get(id.index()),
+            Some(index) => TermRef::Triple(self.triple_terms[index]),
+        }
+    }
+
+    /// Converts a term to an owned [`oxrdf::Term`].
+    #[must_use]
+    pub fn to_term(&self, id: TermId) -> Term {
+        match self.term(id) {
+            TermRef::Iri(iri) => NamedNode::new_unchecked(iri).into(),
+            TermRef::Blank(label) => BlankNode::new_unchecked(label).into(),
+            TermRef::Literal { lexical, kind } => literal(lexical, kind).into(),
+            TermRef::Triple(triple) => self.to_triple(triple).into(),
+        }
     }
 
     /// Returns the memory of the graph in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.terms.arena.len() + size_of_val(&*self.terms.entries) + size_of_val(&*self.triples)
+        self.terms.arena.len()
+            + size_of_val(&*self.terms.entries)
+            + size_of_val(&*self.triple_terms)
+            + size_of_val(&*self.triples)
     }
 
     /// Returns true if the term is a literal. The term itself is not read.
     #[must_use]
     pub fn is_literal(&self, id: TermId) -> bool {
-        id.0 >= self.first_literal
+        id.0 >= self.first_literal && id.index() < self.terms.entries.len()
+    }
+
+    /// Returns true if the term is an IRI or a blank node: it can be a subject. The term itself is not read.
+    #[must_use]
+    pub fn is_resource(&self, id: TermId) -> bool {
+        id.0 < self.first_literal
     }
 
     /// Returns true if the term is an IRI. The term itself is not read.
@@ -496,12 +566,25 @@ impl TripleGraph {
         id.0 < self.first_blank
     }
 
-    /// Iterates over the identifiers of all literals.
+    /// Iterates over the identifiers of all literals, also those of triple terms.
     pub fn literals(&self) -> impl Iterator<Item = TermId> + use<> {
         (self.first_literal..self.terms.entries.len() as u32).map(TermId)
     }
 
-    /// Iterates over the identifiers of all IRIs.
+    /// Iterates over the identifiers of all triple terms. The terms of each have smaller identifiers.
+    pub fn triple_terms(&self) -> impl Iterator<Item = TermId> + use<> {
+        (self.terms.entries.len() as u32..self.term_count() as u32).map(TermId)
+    }
+
+    /// Calls `call` with the terms of a triple term and of those nested in it, or with the term itself if it is another.
+    pub fn each_part(&self, id: TermId, call: &mut impl FnMut(TermId)) {
+        let TermRef::Triple(triple) = self.term(id) else { return call(id) };
+        call(triple.subject);
+        call(triple.predicate);
+        self.each_part(triple.object, call);
+    }
+
+    /// Iterates over the identifiers of all IRIs, also those of triple terms.
     pub fn iris(&self) -> impl Iterator<Item = TermId> + use<> {
         (0..self.first_blank).map(TermId)
     }
@@ -535,7 +618,7 @@ impl TripleGraph {
     /// Returns the positions of a subject's triples in [`triples`](Self::triples).
     #[must_use]
     pub fn subject_range(&self, subject: TermId) -> Range<usize> {
-        if self.is_literal(subject) {
+        if !self.is_resource(subject) {
             return 0..0;
         }
         let starts = self.subject_starts.get_or_init(|| self.find_subject_starts());
@@ -567,14 +650,14 @@ impl TripleGraph {
         OxTriple::new(
             subject,
             NamedNode::new_unchecked(self.term(triple.predicate).text()),
-            self.term(triple.object).to_term(),
+            self.to_term(triple.object),
         )
     }
 
     /// Serializes the graph to the compact form that [`from_compact`](Self::from_compact) reads.
     ///
-    /// It contains the terms, then the triples as differences; numbers are in LEB128. It is neither compressed nor protected by
-    /// a checksum: the store adds both.
+    /// It contains the terms, the triples as differences, and the triple terms if there are any; numbers are in LEB128. It is
+    /// neither compressed nor protected by a checksum: the store adds both.
     #[must_use]
     pub fn to_compact(&self) -> Vec<u8> {
         let mut out =
@@ -591,6 +674,9 @@ impl TripleGraph {
         let mut last = (0, 0);
         for triple in &self.triples {
             write_triple(&mut out, &mut last, *triple);
+        }
+        if !self.triple_terms.is_empty() {
+            triple_terms::write(&self.triple_terms, &mut out);
         }
         out
     }
@@ -620,6 +706,7 @@ impl TripleGraph {
         let triple_count = usize::try_from(read_leb128(&mut input)?).ok()?;
         let mut triples = Vec::with_capacity(triple_count.min(input.len()));
         let mut last = (0u32, 0u32);
+        let mut last_object = 0;
         for _ in 0..triple_count {
             let step = u32::try_from(read_leb128(&mut input)?).ok()?;
             if step != 0 {
@@ -627,14 +714,17 @@ impl TripleGraph {
             }
             last.1 = last.1.checked_add(u32::try_from(read_leb128(&mut input)?).ok()?)?;
             let object = u32::try_from(read_leb128(&mut input)?).ok()?;
-            let ids = [last.0, last.1, object];
-            if ids.iter().any(|id| *id as usize >= count) {
+            if last.0 as usize >= count || last.1 as usize >= count {
                 return None;
             }
-            let [subject, predicate, object] = ids.map(TermId);
+            last_object = last_object.max(object);
+            let [subject, predicate, object] = [last.0, last.1, object].map(TermId);
             triples.push(Triple { subject, predicate, object });
         }
-        input.is_empty().then(|| Self::from_parts(TermTable { arena, entries }, triples))
+        // Graphs without triple terms have the form that they had before RDF 1.2.
+        let triple_terms = if input.is_empty() { Vec::new() } else { triple_terms::read(&mut input, count)? };
+        let is_complete = triples.is_empty() || (last_object as usize) < count + triple_terms.len();
+        (is_complete && input.is_empty()).then(|| Self::from_parts(TermTable { arena, entries }, triple_terms, triples))
     }
 }
 
@@ -677,12 +767,26 @@ mod tests {
     use proptest::prelude::*;
 
     fn term() -> impl Strategy<Value = Term> {
+        atom().prop_recursive(3, 8, 1, |object| {
+            let triple = ("[a-d]", "[p-q]", object).prop_map(|(s, p, o)| {
+                let node = |name| NamedNode::new_unchecked(format!("ex:{name}"));
+                Term::from(OxTriple::new(node(s), node(p), o))
+            });
+            triple
+        })
+    }
+
+    fn atom() -> impl Strategy<Value = Term> {
         prop_oneof![
             "[a-c]{1,2}".prop_map(|name| NamedNode::new_unchecked(format!("ex:{name}")).into()),
             "[a-b]".prop_map(|label| BlankNode::new_unchecked(label).into()),
             "\\PC{0,3}".prop_map(|text| Literal::new_simple_literal(text).into()),
             ("[a-b]{0,2}", "[a-c]{2}")
                 .prop_map(|(text, tag)| Literal::new_language_tagged_literal_unchecked(text, tag).into()),
+            ("[a-b]{0,2}", "[a-c]{2}", any::<bool>()).prop_map(|(text, tag, ltr)| {
+                let direction = if ltr { BaseDirection::Ltr } else { BaseDirection::Rtl };
+                Literal::new_directional_language_tagged_literal_unchecked(text, tag, direction).into()
+            }),
             "[0-9]".prop_map(|text| Literal::new_typed_literal(text, NamedNode::new_unchecked("ex:int")).into()),
         ]
     }
@@ -723,7 +827,7 @@ mod tests {
 
         #[test]
         fn the_order_of_input_does_not_matter(triples in triples()) {
-            let named: Vec<OxTriple> = triples.into_iter().filter(|t| !matches!(t.object, Term::BlankNode(_))).collect();
+            let named: Vec<OxTriple> = triples.into_iter().filter(|t| !t.to_string().contains("_:")).collect();
             let mut reversed = named.clone();
             reversed.reverse();
             prop_assert_eq!(graph_of(&named).to_compact(), graph_of(&reversed).to_compact());
@@ -741,6 +845,11 @@ mod tests {
                 let by_scan: Vec<_> = graph.triples().iter().filter(|t| t.subject == id).copied().collect();
                 prop_assert_eq!(graph.subject_triples(id), &by_scan[..]);
             }
+            for id in graph.triple_terms() {
+                let TermRef::Triple(triple) = graph.term(id) else { panic!("a triple term") };
+                prop_assert!([triple.subject, triple.predicate, triple.object].iter().all(|part| *part < id));
+                prop_assert!(!graph.is_literal(id) && !graph.is_resource(id) && graph.subject_triples(id).is_empty());
+            }
         }
     }
 
@@ -755,7 +864,7 @@ mod tests {
         /// Runs of a few triples give the bytes of the graph built in memory, and every way to read them its content.
         #[test]
         fn runs_give_the_same_compact_form(
-            files in proptest::collection::vec(proptest::collection::vec((named_or_blank(), "[p-q]", term()), 0..30), 0..4),
+            files in proptest::collection::vec(proptest::collection::vec((named_or_blank(), "[p-q]", atom()), 0..30), 0..4),
             limit in 1_usize..200,
             part in 1_usize..9,
         ) {
@@ -818,6 +927,35 @@ mod tests {
             prop_assert!(count as u64 <= graph.len());
             let _ = graph.parts(3).map(|parts| parts.take(100).filter(Result::is_ok).count());
         }
+    }
+
+    #[test]
+    fn triple_terms_beyond_the_limit_are_rejected() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let node = |name: usize| NamedNode::new_unchecked(format!("ex:{name}"));
+        let inner = OxTriple::new(node(0), node(1), node(2));
+        let statements = |first: bool| {
+            let outer = OxTriple::new(node(0), node(1), inner.clone());
+            let mut statements: Vec<OxTriple> = (0..9).map(|n| OxTriple::new(node(n), node(n), node(n))).collect();
+            statements.insert(if first { 0 } else { 9 }, outer);
+            statements
+        };
+        for (limit, first, is_rejected) in [(10_000, true, false), (60, true, true), (60, false, true)] {
+            let mut builder = ExternalGraphBuilder::new(folder.path().join("runs")).with_limit(limit);
+            statements(first).iter().for_each(|triple| builder.insert_triple(triple.as_ref()));
+            match builder.finish() {
+                Ok(BuiltGraph::InMemory(graph)) => assert_eq!((graph.len(), is_rejected), (10, false)),
+                Ok(BuiltGraph::Runs(_)) => panic!("runs have no triple terms"),
+                Err(error) => {
+                    assert!(is_rejected && error.kind() == std::io::ErrorKind::Unsupported, "{error}");
+                }
+            }
+            assert!(!folder.path().join("runs").exists(), "temporary files remain");
+        }
+        let compact = graph_of(&statements(true)).to_compact();
+        let error =
+            StreamedGraph::open(move || Ok(Box::new(std::io::Cursor::new(compact.clone())))).expect_err("rejected");
+        assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
     }
 
     #[test]

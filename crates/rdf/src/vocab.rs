@@ -15,13 +15,22 @@ macro_rules! vocabulary {
 }
 
 vocabulary! {
-    /// RDF: <https://www.w3.org/TR/rdf11-concepts/>.
+    /// RDF: <https://www.w3.org/TR/rdf12-concepts/>; the terms of triple terms: <https://www.w3.org/TR/rdf12-interop/>.
     rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#" {
         TYPE = "type",
         STATEMENT = "Statement",
         SUBJECT = "subject",
         PREDICATE = "predicate",
         OBJECT = "object",
+        REIFIES = "reifies",
+        DIR_LANG_STRING = "dirLangString",
+        TRIPLE_TERM = "TripleTerm",
+        TT_SUBJECT = "ttSubject",
+        TT_PREDICATE = "ttPredicate",
+        TT_OBJECT = "ttObject",
+        FIRST = "first",
+        REST = "rest",
+        NIL = "nil",
     }
 }
 vocabulary! {
@@ -30,6 +39,7 @@ vocabulary! {
         LABEL = "label",
         COMMENT = "comment",
         SEE_ALSO = "seeAlso",
+        SUB_CLASS_OF = "subClassOf",
     }
 }
 vocabulary! {
@@ -49,6 +59,7 @@ vocabulary! {
         NOTATION = "notation",
         CONCEPT_SCHEME = "ConceptScheme",
         DEFINITION = "definition",
+        SCOPE_NOTE = "scopeNote",
     }
 }
 vocabulary! {
@@ -95,6 +106,9 @@ vocabulary! {
         IS_VERSION_OF = "isVersionOf",
         PREVIOUS_VERSION = "previousVersion",
         PREV = "prev",
+        NEXT = "next",
+        FIRST = "first",
+        LAST = "last",
         RESOURCE = "Resource",
         ROLE = "Role",
         THEME_TAXONOMY = "themeTaxonomy",
@@ -138,6 +152,7 @@ vocabulary! {
         IS_REPLACED_BY = "isReplacedBy",
         BIBLIOGRAPHIC_CITATION = "bibliographicCitation",
         LINGUISTIC_SYSTEM = "LinguisticSystem",
+        RIGHTS_HOLDER = "rightsHolder",
         LICENSE_DOCUMENT = "LicenseDocument",
         FREQUENCY = "Frequency",
         STANDARD = "Standard",
@@ -257,6 +272,7 @@ vocabulary! {
         SUPPORTED_LANGUAGE = "supportedLanguage",
         SPARQL_10_QUERY = "SPARQL10Query",
         SPARQL_11_QUERY = "SPARQL11Query",
+        SPARQL_12_QUERY = "SPARQL12Query",
         RESULT_FORMAT = "resultFormat",
         FEATURE = "feature",
         FEATURE_CLASS = "Feature",
@@ -312,6 +328,23 @@ vocabulary! {
         SPARQL_EXECUTABLE = "SPARQLExecutable",
         SPARQL_SELECT_EXECUTABLE = "SPARQLSelectExecutable",
         SELECT = "select",
+        NODE_SHAPE = "NodeShape",
+        PROPERTY_SHAPE = "PropertyShape",
+        TARGET_CLASS = "targetClass",
+        PROPERTY = "property",
+        PATH = "path",
+        MIN_COUNT = "minCount",
+        MAX_COUNT = "maxCount",
+        NODE_KIND = "nodeKind",
+        DATATYPE = "datatype",
+        CLASS = "class",
+        OR = "or",
+        IRI = "IRI",
+        BLANK_NODE = "BlankNode",
+        LITERAL = "Literal",
+        BLANK_NODE_OR_IRI = "BlankNodeOrIRI",
+        IRI_OR_LITERAL = "IRIOrLiteral",
+        BLANK_NODE_OR_LITERAL = "BlankNodeOrLiteral",
     }
 }
 vocabulary! {
@@ -348,6 +381,7 @@ vocabulary! {
         AS_GEO_JSON = "asGeoJSON",
         HAS_GEOMETRY = "hasGeometry",
         HAS_BOUNDING_BOX = "hasBoundingBox",
+        WKT_LITERAL = "wktLiteral",
     }
 }
 vocabulary! {
@@ -392,6 +426,80 @@ vocabulary! {
         GENERATED_AT_TIME = "generatedAtTime",
         USED = "used",
         WAS_ASSOCIATED_WITH = "wasAssociatedWith",
+        QUALIFIED_ATTRIBUTION = "qualifiedAttribution",
+        AGENT = "agent",
+    }
+}
+vocabulary! {
+    /// HealthDCAT-AP: <https://healthdataportal.eu/ns/health>.
+    healthdcatap = "http://healthdataportal.eu/ns/health#" {
+        ANALYTICS = "analytics",
+        HAS_CODE_VALUES = "hasCodeValues",
+        HAS_CODING_SYSTEM = "hasCodingSystem",
+        HDAB = "hdab",
+        HEALTH_CATEGORY = "healthCategory",
+        HEALTH_THEME = "healthTheme",
+        MAX_TYPICAL_AGE = "maxTypicalAge",
+        MIN_TYPICAL_AGE = "minTypicalAge",
+        NUMBER_OF_RECORDS = "numberOfRecords",
+        NUMBER_OF_UNIQUE_INDIVIDUALS = "numberOfUniqueIndividuals",
+        POPULATION_COVERAGE = "populationCoverage",
+        PUBLISHER_NOTE = "publisherNote",
+        PUBLISHER_TYPE = "publisherType",
+        RETENTION_PERIOD = "retentionPeriod",
+        TRUSTED_DATA_HOLDER = "trustedDataHolder",
+    }
+}
+vocabulary! {
+    /// Data Privacy Vocabulary, in HealthDCAT-AP: <https://w3id.org/dpv>.
+    dpv = "https://w3id.org/dpv#" {
+        HAS_LEGAL_BASIS = "hasLegalBasis",
+        HAS_PERSONAL_DATA = "hasPersonalData",
+        HAS_PURPOSE = "hasPurpose",
+    }
+}
+vocabulary! {
+    /// DCAT-US 3: <https://resources.data.gov/resources/dcat-us-3/>.
+    dcatus = "http://resources.data.gov/ontology/dcat-us#" {
+        PURPOSE = "purpose",
+        LIABILITY_STATEMENT = "liabilityStatement",
+        DESCRIBED_BY = "describedBy",
+        METADATA_DISTRIBUTION = "metadataDistribution",
+        ACCESS_RESTRICTION = "accessRestriction",
+        USE_RESTRICTION = "useRestriction",
+        CUI_RESTRICTION = "cuiRestriction",
+        GEOGRAPHIC_BOUNDING_BOX = "geographicBoundingBox",
+        GEOGRAPHIC_BOUNDING_BOX_CLASS = "GeographicBoundingBox",
+        WEST = "westBoundingLongitude",
+        EAST = "eastBoundingLongitude",
+        NORTH = "northBoundingLatitude",
+        SOUTH = "southBoundingLatitude",
+    }
+}
+vocabulary! {
+    /// GeoDCAT-AP 3: <https://semiceu.github.io/GeoDCAT-AP/releases/3.0.0/>.
+    geodcatap = "http://data.europa.eu/930/" {
+        REFERENCE_SYSTEM = "referenceSystem",
+        SPATIAL_RESOLUTION_AS_TEXT = "spatialResolutionAsText",
+        TOPIC_CATEGORY = "topicCategory",
+        RESOURCE_TYPE = "resourceType",
+        SERVICE_TYPE = "serviceType",
+        SERVICE_CATEGORY = "serviceCategory",
+        SERVICE_PROTOCOL = "serviceProtocol",
+        PURPOSE = "purpose",
+        CUSTODIAN = "custodian",
+        DISTRIBUTOR = "distributor",
+        ORIGINATOR = "originator",
+        PRINCIPAL_INVESTIGATOR = "principalInvestigator",
+        PROCESSOR = "processor",
+        RESOURCE_PROVIDER = "resourceProvider",
+        USER = "user",
+    }
+}
+vocabulary! {
+    /// Organization Ontology, in DCAT-US: <https://www.w3.org/TR/vocab-org/>.
+    org = "http://www.w3.org/ns/org#" {
+        ORGANIZATION = "Organization",
     }
 }
 vocabulary! {
@@ -443,6 +551,16 @@ vocabulary! {
     search = "https://w3id.org/lodeseek/search#" {
         SERVICE = "service",
         TEXT = "text",
+        LITERAL_TEXT = "literalText",
+        IN_DATASET = "inDataset",
+        OCCURRENCE_OF = "occurrenceOf",
+        ENTITY = "entity",
+        PROPERTY = "property",
+        LITERAL = "literal",
+        DATASET = "dataset",
+        ROLE = "role",
+        COUNT = "count",
+        COMPLETE = "complete",
         LIMIT = "limit",
         OFFSET = "offset",
         MODEL = "model",
@@ -492,6 +610,11 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("spdx", spdx::ALL),
     ("locn", locn::ALL),
     ("dcatap", dcatap::ALL),
+    ("healthdcatap", healthdcatap::ALL),
+    ("dpv", dpv::ALL),
+    ("dcatus", dcatus::ALL),
+    ("geodcatap", geodcatap::ALL),
+    ("org", org::ALL),
     ("void", void::ALL),
     ("sd", sd::ALL),
     ("formats", formats::ALL),
@@ -522,6 +645,11 @@ pub const PREFIXES: &[(&str, &str)] = &[
     ("spdx", spdx::NAMESPACE),
     ("locn", locn::NAMESPACE),
     ("dcatap", dcatap::NAMESPACE),
+    ("healthdcatap", healthdcatap::NAMESPACE),
+    ("dpv", dpv::NAMESPACE),
+    ("dcat-us", dcatus::NAMESPACE),
+    ("geodcatap", geodcatap::NAMESPACE),
+    ("org", org::NAMESPACE),
     ("schema", schema::NAMESPACE),
     ("void", void::NAMESPACE),
     ("sd", sd::NAMESPACE),

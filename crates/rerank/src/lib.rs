@@ -7,9 +7,10 @@ pub mod encoder;
 pub mod fusion;
 mod product;
 mod signs;
+pub mod term_weights;
 
 pub use combination::{Combination, UnknownCombination};
-pub use encoder::{EncodeError, Encoder, Granularity, Matrix, Passage, Similarity};
+pub use encoder::{EncodeError, Encoder, Granularity, Matrix, PairScorer, Passage, Similarity};
 pub use fusion::{Fusion, Method, Normalization, ParseMethodError, Pool};
 pub use product::Query;
 pub use signs::SignRows;

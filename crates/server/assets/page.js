@@ -120,6 +120,30 @@ for (const box of document.querySelectorAll("form.search input[type=search]")) {
     }
   });
 }
+// The period: two sliders beside the fields for years. The fields have the values that the form sends.
+for (const fieldset of document.querySelectorAll(".covered fieldset[data-first]")) {
+  const { first, last } = fieldset.dataset;
+  if (first === last) continue;
+  const fields = [...fieldset.querySelectorAll("input[type=number]")];
+  const sliders = fields.map((field, place) => {
+    const slider = document.createElement("input");
+    Object.assign(slider, { type: "range", className: "slider", min: first, max: last, step: "1" });
+    slider.value = field.value || (place === 0 ? first : last);
+    slider.setAttribute("aria-label", field.labels[0].textContent.trim());
+    fieldset.append(slider);
+    return slider;
+  });
+  sliders.forEach((slider, place) => slider.addEventListener("input", () => {
+    const other = sliders[1 - place];
+    const isPast = place === 0 ? Number(slider.value) > Number(other.value) : Number(slider.value) < Number(other.value);
+    if (isPast) slider.value = other.value;
+    // The end of the scale is no limit.
+    fields[place].value = slider.value === (place === 0 ? first : last) ? "" : slider.value;
+  }));
+  fields.forEach((field, place) => field.addEventListener("input", () => {
+    sliders[place].value = field.value || (place === 0 ? first : last);
+  }));
+}
 // The drawer of filters on narrow screens closes by Escape.
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && location.hash === "#narrow") location.hash = "#content";

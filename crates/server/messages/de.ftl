@@ -292,6 +292,15 @@ download-and-cite = Herunterladen und zitieren
 download-file = Datei
 download-files = Dateien
 download-content = Hier gespeicherter Inhalt
+series = Reihe
+series-note = Eine Reihe von Datensätzen: Die Daten sind in ihren Mitgliedern.
+series-members = Datensätze der Reihe
+fact-series = Reihe
+fact-first = Erster
+fact-last = Letzter
+fact-previous = Voriger der Reihe
+fact-next = Nächster der Reihe
+download-structure = Struktur und Statistik
 download-description = Beschreibung
 cite = Zitieren
 metadata-quality = Qualität der Metadaten
@@ -454,3 +463,87 @@ error-internal-advice = Der Fehler wurde protokolliert. Bitte versuchen Sie es s
 error-request = Diese Anfrage kann nicht beantwortet werden
 error-request-advice = Bitte prüfen Sie die Adresse oder das Formular:
 error-start = Startseite
+
+## Entitäten
+
+entities-for = Entitäten zu „{ $query }“
+entities-count = { $count ->
+    [one] { $number } Entität
+   *[other] { $number } Entitäten
+}
+entities-datasets = { $count ->
+    [one] in { $number } Datensatz
+   *[other] in { $number } Datensätzen
+}
+entities-incomplete = Nicht alle Datensätze mit diesen Wörtern wurden durchsucht. Suchen Sie in einem Datensatz oder nach selteneren Wörtern.
+entities-everywhere = In allen Datensätzen suchen
+entities-datasets-link = Datensätze suchen
+entities-link = Entitäten mit diesen Wörtern
+entities-here = Entitäten dieses Datensatzes nach Wörtern finden
+occurrences-of = Datensätze mit { $resource }
+occurrences-link = Datensätze, in denen diese Ressource vorkommt
+occurrences-none = Kein Datensatz enthält diese Ressource.
+occurrences-minimums = Die Ressource ist häufig: Die Zahlen sind Mindestwerte.
+occurrences-incomplete = Weitere Datensätze enthalten sie möglicherweise.
+occurs-as-subject = { $count ->
+    [one] Subjekt von { $number } Tripel
+   *[other] Subjekt von { $number } Tripeln
+}
+occurs-as-object = { $count ->
+    [one] Objekt von { $number } Tripel
+   *[other] Objekt von { $number } Tripeln
+}
+occurs-as-class = { $count ->
+    [one] Klasse von { $number } Entität
+   *[other] Klasse von { $number } Entitäten
+}
+occurs-as-property = { $count ->
+    [one] Eigenschaft von { $number } Tripel
+   *[other] Eigenschaft von { $number } Tripeln
+}
+
+## Values of facets
+
+theme-agri = Landwirtschaft, Fischerei, Forstwirtschaft und Nahrungsmittel
+theme-econ = Wirtschaft und Finanzen
+theme-educ = Bildung, Kultur und Sport
+theme-ener = Energie
+theme-envi = Umwelt
+theme-gove = Regierung und öffentlicher Sektor
+theme-heal = Gesundheit
+theme-intr = Internationale Themen
+theme-just = Justiz, Rechtssystem und öffentliche Sicherheit
+theme-regi = Regionen und Städte
+theme-soci = Bevölkerung und Gesellschaft
+theme-tech = Wissenschaft und Technologie
+theme-tran = Verkehr
+language-arabic = Arabisch
+language-bulgarian = Bulgarisch
+language-catalan = Katalanisch
+language-chinese = Chinesisch
+language-croatian = Kroatisch
+language-czech = Tschechisch
+language-danish = Dänisch
+language-dutch = Niederländisch
+language-english = Englisch
+language-estonian = Estnisch
+language-finnish = Finnisch
+language-french = Französisch
+language-german = Deutsch
+language-greek = Griechisch
+language-hungarian = Ungarisch
+language-irish = Irisch
+language-italian = Italienisch
+language-japanese = Japanisch
+language-latvian = Lettisch
+language-lithuanian = Litauisch
+language-maltese = Maltesisch
+language-norwegian = Norwegisch
+language-polish = Polnisch
+language-portuguese = Portugiesisch
+language-romanian = Rumänisch
+language-russian = Russisch
+language-slovak = Slowakisch
+language-slovenian = Slowenisch
+language-spanish = Spanisch
+language-swedish = Schwedisch

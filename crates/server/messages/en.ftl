@@ -292,6 +292,15 @@ download-and-cite = Download and cite
 download-file = File
 download-files = Files
 download-content = Content stored here
+series = Series
+series-note = A series of datasets: its members have the data.
+series-members = Datasets of the series
+fact-series = Series
+fact-first = First
+fact-last = Last
+fact-previous = Previous in the series
+fact-next = Next in the series
+download-structure = Shapes and statistics
 download-description = Description
 cite = Cite
 metadata-quality = Metadata quality
@@ -454,3 +463,87 @@ error-internal-advice = The error was logged. Please try again later.
 error-request = This request cannot be answered
 error-request-advice = Please check the address or the form:
 error-start = Start page
+
+## Entities
+
+entities-for = Entities for “{ $query }”
+entities-count = { $count ->
+    [one] { $number } entity
+   *[other] { $number } entities
+}
+entities-datasets = { $count ->
+    [one] in { $number } dataset
+   *[other] in { $number } datasets
+}
+entities-incomplete = Not all datasets with these words were searched. Search in one dataset, or for rarer words.
+entities-everywhere = Search in all datasets
+entities-datasets-link = Search for datasets
+entities-link = Entities with these words
+entities-here = Find entities of this dataset by words
+occurrences-of = Datasets with { $resource }
+occurrences-link = Datasets in which this resource occurs
+occurrences-none = No dataset contains this resource.
+occurrences-minimums = The resource is frequent: the numbers are minimums.
+occurrences-incomplete = Further datasets may contain it.
+occurs-as-subject = { $count ->
+    [one] subject of { $number } triple
+   *[other] subject of { $number } triples
+}
+occurs-as-object = { $count ->
+    [one] object of { $number } triple
+   *[other] object of { $number } triples
+}
+occurs-as-class = { $count ->
+    [one] class of { $number } entity
+   *[other] class of { $number } entities
+}
+occurs-as-property = { $count ->
+    [one] property of { $number } triple
+   *[other] property of { $number } triples
+}
+
+## Values of facets
+
+theme-agri = Agriculture, fisheries, forestry and food
+theme-econ = Economy and finance
+theme-educ = Education, culture and sport
+theme-ener = Energy
+theme-envi = Environment
+theme-gove = Government and public sector
+theme-heal = Health
+theme-intr = International issues
+theme-just = Justice, legal system and public safety
+theme-regi = Regions and cities
+theme-soci = Population and society
+theme-tech = Science and technology
+theme-tran = Transport
+language-arabic = Arabic
+language-bulgarian = Bulgarian
+language-catalan = Catalan
+language-chinese = Chinese
+language-croatian = Croatian
+language-czech = Czech
+language-danish = Danish
+language-dutch = Dutch
+language-english = English
+language-estonian = Estonian
+language-finnish = Finnish
+language-french = French
+language-german = German
+language-greek = Greek
+language-hungarian = Hungarian
+language-irish = Irish
+language-italian = Italian
+language-japanese = Japanese
+language-latvian = Latvian
+language-lithuanian = Lithuanian
+language-maltese = Maltese
+language-norwegian = Norwegian
+language-polish = Polish
+language-portuguese = Portuguese
+language-romanian = Romanian
+language-russian = Russian
+language-slovak = Slovak
+language-slovenian = Slovenian
+language-spanish = Spanish
+language-swedish = Swedish

@@ -292,6 +292,15 @@ download-and-cite = Descargar y citar
 download-file = Archivo
 download-files = Archivos
 download-content = Contenido guardado aquí
+series = Serie
+series-note = Una serie de conjuntos de datos: los datos están en sus miembros.
+series-members = Conjuntos de datos de la serie
+fact-series = Serie
+fact-first = Primero
+fact-last = Último
+fact-previous = Anterior de la serie
+fact-next = Siguiente de la serie
+download-structure = Estructura y estadísticas
 download-description = Descripción
 cite = Citar
 metadata-quality = Calidad de los metadatos
@@ -454,3 +463,87 @@ error-internal-advice = El error se ha registrado. Vuelva a intentarlo más tard
 error-request = Esta petición no se puede atender
 error-request-advice = Compruebe la dirección o el formulario:
 error-start = Página de inicio
+
+## Entidades
+
+entities-for = Entidades para «{ $query }»
+entities-count = { $count ->
+    [one] { $number } entidad
+   *[other] { $number } entidades
+}
+entities-datasets = { $count ->
+    [one] en { $number } conjunto de datos
+   *[other] en { $number } conjuntos de datos
+}
+entities-incomplete = No se han explorado todos los conjuntos de datos con estas palabras. Busque en un solo conjunto o palabras menos frecuentes.
+entities-everywhere = Buscar en todos los conjuntos de datos
+entities-datasets-link = Buscar conjuntos de datos
+entities-link = Entidades con estas palabras
+entities-here = Encontrar entidades de este conjunto de datos por palabras
+occurrences-of = Conjuntos de datos con { $resource }
+occurrences-link = Conjuntos de datos en los que aparece este recurso
+occurrences-none = Ningún conjunto de datos contiene este recurso.
+occurrences-minimums = El recurso es frecuente: los números son mínimos.
+occurrences-incomplete = Es posible que otros conjuntos de datos lo contengan.
+occurs-as-subject = { $count ->
+    [one] sujeto de { $number } tripleta
+   *[other] sujeto de { $number } tripletas
+}
+occurs-as-object = { $count ->
+    [one] objeto de { $number } tripleta
+   *[other] objeto de { $number } tripletas
+}
+occurs-as-class = { $count ->
+    [one] clase de { $number } entidad
+   *[other] clase de { $number } entidades
+}
+occurs-as-property = { $count ->
+    [one] propiedad de { $number } tripleta
+   *[other] propiedad de { $number } tripletas
+}
+
+## Values of facets
+
+theme-agri = Agricultura, pesca, silvicultura y alimentación
+theme-econ = Economía y finanzas
+theme-educ = Educación, cultura y deportes
+theme-ener = Energía
+theme-envi = Medio ambiente
+theme-gove = Gobierno y sector público
+theme-heal = Salud
+theme-intr = Asuntos internacionales
+theme-just = Justicia, sistema judicial y seguridad pública
+theme-regi = Regiones y ciudades
+theme-soci = Población y sociedad
+theme-tech = Ciencia y tecnología
+theme-tran = Transporte
+language-arabic = Árabe
+language-bulgarian = Búlgaro
+language-catalan = Catalán
+language-chinese = Chino
+language-croatian = Croata
+language-czech = Checo
+language-danish = Danés
+language-dutch = Neerlandés
+language-english = Inglés
+language-estonian = Estonio
+language-finnish = Finés
+language-french = Francés
+language-german = Alemán
+language-greek = Griego
+language-hungarian = Húngaro
+language-irish = Irlandés
+language-italian = Italiano
+language-japanese = Japonés
+language-latvian = Letón
+language-lithuanian = Lituano
+language-maltese = Maltés
+language-norwegian = Noruego
+language-polish = Polaco
+language-portuguese = Portugués
+language-romanian = Rumano
+language-russian = Ruso
+language-slovak = Eslovaco
+language-slovenian = Esloveno
+language-spanish = Español
+language-swedish = Sueco

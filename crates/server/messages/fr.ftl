@@ -292,6 +292,15 @@ download-and-cite = Télécharger et citer
 download-file = Fichier
 download-files = Fichiers
 download-content = Contenu conservé ici
+series = Série
+series-note = Une série de jeux de données : les données sont dans ses membres.
+series-members = Jeux de données de la série
+fact-series = Série
+fact-first = Premier
+fact-last = Dernier
+fact-previous = Précédent de la série
+fact-next = Suivant de la série
+download-structure = Structure et statistiques
 download-description = Description
 cite = Citer
 metadata-quality = Qualité des métadonnées
@@ -454,3 +463,87 @@ error-internal-advice = L’erreur a été enregistrée. Veuillez réessayer plu
 error-request = Cette requête ne peut être traitée
 error-request-advice = Veuillez vérifier l’adresse ou le formulaire :
 error-start = Page d’accueil
+
+## Entités
+
+entities-for = Entités pour « { $query } »
+entities-count = { $count ->
+    [one] { $number } entité
+   *[other] { $number } entités
+}
+entities-datasets = { $count ->
+    [one] dans { $number } jeu de données
+   *[other] dans { $number } jeux de données
+}
+entities-incomplete = Certains jeux de données contenant ces mots n’ont pas été parcourus. Cherchez dans un seul jeu de données ou des mots plus rares.
+entities-everywhere = Chercher dans tous les jeux de données
+entities-datasets-link = Chercher des jeux de données
+entities-link = Entités avec ces mots
+entities-here = Trouver des entités de ce jeu de données par mots
+occurrences-of = Jeux de données avec { $resource }
+occurrences-link = Jeux de données où figure cette ressource
+occurrences-none = Aucun jeu de données ne contient cette ressource.
+occurrences-minimums = La ressource est fréquente : les nombres sont des minimums.
+occurrences-incomplete = D’autres jeux de données peuvent la contenir.
+occurs-as-subject = { $count ->
+    [one] sujet de { $number } triplet
+   *[other] sujet de { $number } triplets
+}
+occurs-as-object = { $count ->
+    [one] objet de { $number } triplet
+   *[other] objet de { $number } triplets
+}
+occurs-as-class = { $count ->
+    [one] classe de { $number } entité
+   *[other] classe de { $number } entités
+}
+occurs-as-property = { $count ->
+    [one] propriété de { $number } triplet
+   *[other] propriété de { $number } triplets
+}
+
+## Values of facets
+
+theme-agri = Agriculture, pêche, sylviculture et alimentation
+theme-econ = Économie et finances
+theme-educ = Éducation, culture et sport
+theme-ener = Énergie
+theme-envi = Environnement
+theme-gove = Gouvernement et secteur public
+theme-heal = Santé
+theme-intr = Questions internationales
+theme-just = Justice, système juridique et sécurité publique
+theme-regi = Régions et villes
+theme-soci = Population et société
+theme-tech = Science et technologie
+theme-tran = Transports
+language-arabic = Arabe
+language-bulgarian = Bulgare
+language-catalan = Catalan
+language-chinese = Chinois
+language-croatian = Croate
+language-czech = Tchèque
+language-danish = Danois
+language-dutch = Néerlandais
+language-english = Anglais
+language-estonian = Estonien
+language-finnish = Finnois
+language-french = Français
+language-german = Allemand
+language-greek = Grec
+language-hungarian = Hongrois
+language-irish = Irlandais
+language-italian = Italien
+language-japanese = Japonais
+language-latvian = Letton
+language-lithuanian = Lituanien
+language-maltese = Maltais
+language-norwegian = Norvégien
+language-polish = Polonais
+language-portuguese = Portugais
+language-romanian = Roumain
+language-russian = Russe
+language-slovak = Slovaque
+language-slovenian = Slovène
+language-spanish = Espagnol
+language-swedish = Suédois

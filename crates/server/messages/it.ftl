@@ -292,6 +292,15 @@ download-and-cite = Scarica e cita
 download-file = File
 download-files = File
 download-content = Contenuto conservato qui
+series = Serie
+series-note = Una serie di dataset: i dati sono nei suoi membri.
+series-members = Dataset della serie
+fact-series = Serie
+fact-first = Primo
+fact-last = Ultimo
+fact-previous = Precedente della serie
+fact-next = Successivo della serie
+download-structure = Struttura e statistiche
 download-description = Descrizione
 cite = Cita
 metadata-quality = Qualità dei metadati
@@ -454,3 +463,87 @@ error-internal-advice = L’errore è stato registrato. Riprovi più tardi.
 error-request = Questa richiesta non può essere soddisfatta
 error-request-advice = Controlli l’indirizzo o il modulo:
 error-start = Pagina iniziale
+
+## Entità
+
+entities-for = Entità per «{ $query }»
+entities-count = { $count ->
+    [one] { $number } entità
+   *[other] { $number } entità
+}
+entities-datasets = { $count ->
+    [one] in { $number } insieme di dati
+   *[other] in { $number } insiemi di dati
+}
+entities-incomplete = Non tutti gli insiemi di dati con queste parole sono stati esaminati. Cercare in un solo insieme di dati o parole più rare.
+entities-everywhere = Cerca in tutti gli insiemi di dati
+entities-datasets-link = Cerca insiemi di dati
+entities-link = Entità con queste parole
+entities-here = Trova entità di questo insieme di dati per parole
+occurrences-of = Insiemi di dati con { $resource }
+occurrences-link = Insiemi di dati in cui compare questa risorsa
+occurrences-none = Nessun insieme di dati contiene questa risorsa.
+occurrences-minimums = La risorsa è frequente: i numeri sono minimi.
+occurrences-incomplete = Altri insiemi di dati potrebbero contenerla.
+occurs-as-subject = { $count ->
+    [one] soggetto di { $number } tripla
+   *[other] soggetto di { $number } triple
+}
+occurs-as-object = { $count ->
+    [one] oggetto di { $number } tripla
+   *[other] oggetto di { $number } triple
+}
+occurs-as-class = { $count ->
+    [one] classe di { $number } entità
+   *[other] classe di { $number } entità
+}
+occurs-as-property = { $count ->
+    [one] proprietà di { $number } tripla
+   *[other] proprietà di { $number } triple
+}
+
+## Values of facets
+
+theme-agri = Agricoltura, pesca, silvicoltura e prodotti alimentari
+theme-econ = Economia e finanze
+theme-educ = Istruzione, cultura e sport
+theme-ener = Energia
+theme-envi = Ambiente
+theme-gove = Governo e settore pubblico
+theme-heal = Salute
+theme-intr = Tematiche internazionali
+theme-just = Giustizia, sistema giuridico e sicurezza pubblica
+theme-regi = Regioni e città
+theme-soci = Popolazione e società
+theme-tech = Scienza e tecnologia
+theme-tran = Trasporti
+language-arabic = Arabo
+language-bulgarian = Bulgaro
+language-catalan = Catalano
+language-chinese = Cinese
+language-croatian = Croato
+language-czech = Ceco
+language-danish = Danese
+language-dutch = Olandese
+language-english = Inglese
+language-estonian = Estone
+language-finnish = Finlandese
+language-french = Francese
+language-german = Tedesco
+language-greek = Greco
+language-hungarian = Ungherese
+language-irish = Irlandese
+language-italian = Italiano
+language-japanese = Giapponese
+language-latvian = Lettone
+language-lithuanian = Lituano
+language-maltese = Maltese
+language-norwegian = Norvegese
+language-polish = Polacco
+language-portuguese = Portoghese
+language-romanian = Rumeno
+language-russian = Russo
+language-slovak = Slovacco
+language-slovenian = Sloveno
+language-spanish = Spagnolo
+language-swedish = Svedese

@@ -34,7 +34,7 @@ pub(crate) struct Entity {
 pub(crate) fn name(term: &LabelledTerm) -> String {
     match term.kind {
         TermKind::Blank => format!("_:{}", term.value),
-        TermKind::Iri | TermKind::Literal => term.value.clone(),
+        TermKind::Iri | TermKind::Literal | TermKind::Triple => term.value.clone(),
     }
 }
 
@@ -124,18 +124,25 @@ impl LabelledTriples {
         let mut seen: FxHashSet<NamedOrBlankNode> = [node.clone()].into_iter().collect();
         let mut terms: Vec<NamedOrBlankNode> = vec![node.clone()];
         for triple in triples.into_iter().flatten() {
-            let object = match &triple.object {
-                Term::NamedNode(node) => Some(node.clone().into()),
-                Term::BlankNode(node) => Some(node.clone().into()),
-                Term::Literal(_) => None,
-            };
-            for other in [Some(triple.subject.clone()), object].into_iter().flatten() {
-                if seen.insert(other.clone()) {
-                    others.push(other);
+            let mut nested = Some(triple);
+            while let Some(triple) = nested {
+                let object = match &triple.object {
+                    Term::NamedNode(node) => Some(node.clone().into()),
+                    Term::BlankNode(node) => Some(node.clone().into()),
+                    Term::Literal(_) | Term::Triple(_) => None,
+                };
+                for other in [Some(triple.subject.clone()), object].into_iter().flatten() {
+                    if seen.insert(other.clone()) {
+                        others.push(other);
+                    }
                 }
-            }
-            if seen.insert(triple.predicate.clone().into()) {
-                terms.push(triple.predicate.clone().into());
+                if seen.insert(triple.predicate.clone().into()) {
+                    terms.push(triple.predicate.clone().into());
+                }
+                nested = match &triple.object {
+                    Term::Triple(triple) => Some(triple),
+                    _ => None,
+                };
             }
         }
         let mut builder = TripleGraphBuilder::new();
@@ -170,7 +177,7 @@ impl LabelledTriples {
         let is_node = |id: &TermId| match self.graph.term(*id) {
             TermRef::Iri(iri) => !is_blank && iri == text,
             TermRef::Blank(label) => is_blank && label == text,
-            TermRef::Literal { .. } => false,
+            TermRef::Literal { .. } | TermRef::Triple(_) => false,
         };
         let ends = self.graph.triples().iter().flat_map(|triple| [triple.subject, triple.object]);
         let label = ends.into_iter().find(is_node).and_then(|id| self.labels(languages).label(id));

@@ -70,7 +70,9 @@ impl From<EngineError> for ApiError {
         match error {
             EngineError::Store(error) => error.into(),
             EngineError::Method(error) => Self::bad_request(error.to_string()),
-            EngineError::Index(error @ IndexError::WithoutCoverage) => Self::bad_request(error.to_string()),
+            EngineError::Index(error @ (IndexError::WithoutCoverage | IndexError::WithoutLiterals)) => {
+                Self::bad_request(error.to_string())
+            }
             error @ (EngineError::UnknownExample(_) | EngineError::TooManyExamples(_)) => {
                 Self::bad_request(error.to_string())
             }

@@ -84,7 +84,7 @@ impl<'s> SnippetEntities<'s> {
         for triple in snippet {
             let (subject, object) = (triple.subject.value.as_str(), triple.object.value.as_str());
             if triple.predicate.value != rdf::TYPE {
-                let entity = (triple.object.kind != TermKind::Literal).then_some(object);
+                let entity = triple.object.is_resource().then_some(object);
                 let property = NamedNode::new(triple.predicate.value.as_str()).ok();
                 entities.triples.extend(property.map(|property| (subject, property, entity)));
             } else if let Some(class) = NamedNode::new(object).ok().filter(|_| triple.object.kind == TermKind::Iri) {

@@ -64,6 +64,7 @@ mod cache;
 mod connections;
 mod documentation;
 mod entities;
+mod entity_search;
 mod error;
 mod example_queries;
 mod hosts;

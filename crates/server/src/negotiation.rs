@@ -92,7 +92,7 @@ pub(crate) fn languages(headers: &HeaderMap, lang: Option<&str>) -> Result<Vec<S
 }
 
 /// Parses the ranges of a header with their qualities.
-fn ranges<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<(&'h str, f32)> {
+pub(crate) fn ranges<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<(&'h str, f32)> {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).filter_map(range).collect()
 }

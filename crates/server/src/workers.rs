@@ -1,6 +1,7 @@
 //! Worker processes of the server: one pool evaluates SPARQL queries, one parses examples of visitors.
 
 use crate::api::ExampleParser;
+use lodeseek_engine::worker_services;
 use lodeseek_sparql::QueryWorker;
 use lodeseek_worker::{Limits, Pool, PoolOptions, WorkerError, serve};
 use std::ffi::OsString;
@@ -96,7 +97,7 @@ fn pool_options(home: &Path, role: WorkerRole, options: &WorkerOptions) -> PoolO
 pub fn run_worker(role: WorkerRole, home: &Path, limits: &str) -> io::Result<()> {
     let limits: Limits = serde_json::from_str(limits)?;
     match role {
-        WorkerRole::Queries => serve(&limits, QueryWorker::new(home.to_owned())),
+        WorkerRole::Queries => serve(&limits, QueryWorker::new(home.to_owned(), worker_services)),
         WorkerRole::Examples => serve(&limits, ExampleParser),
     }
 }

@@ -17,6 +17,7 @@
 mod cache;
 mod error;
 mod local;
+mod objects;
 mod publish;
 mod remote;
 #[cfg(test)]
@@ -24,5 +25,6 @@ mod tests;
 
 pub use cache::{SnapshotCache, SnapshotHome};
 pub use error::SnapshotError;
+pub use objects::{Fetched, RemoteFiles, StoredObject};
 pub use publish::{PublishReport, Retention, publish};
 pub use remote::{InvalidLocation, RemoteSnapshots, SnapshotLocation, SnapshotRecord, StorageOptions};

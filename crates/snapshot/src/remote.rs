@@ -77,6 +77,12 @@ impl FromStr for SnapshotLocation {
     }
 }
 
+impl SnapshotLocation {
+    pub(crate) fn url(&self) -> &Url {
+        &self.0
+    }
+}
+
 impl fmt::Display for SnapshotLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.as_str().trim_end_matches('/'))
@@ -461,7 +467,7 @@ impl Storage {
 }
 
 /// Prepares the access to a bucket.
-fn s3(url: &Url, options: &StorageOptions) -> Result<impl ObjectStore, Error> {
+pub(crate) fn s3(url: &Url, options: &StorageOptions) -> Result<impl ObjectStore, Error> {
     // The client library has no provider of its own. An earlier choice of the process stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let retry = RetryConfig { max_retries: RETRIES.0, retry_timeout: RETRIES.1, ..RetryConfig::default() };
@@ -472,7 +478,7 @@ fn s3(url: &Url, options: &StorageOptions) -> Result<impl ObjectStore, Error> {
     builder.with_bucket_name(url.host_str().unwrap_or_default()).build()
 }
 
-fn storage_error(location: &str, action: &str, cause: Error) -> SnapshotError {
+pub(crate) fn storage_error(location: &str, action: &str, cause: Error) -> SnapshotError {
     SnapshotError::Storage { location: location.to_owned(), action: action.to_owned(), cause: Box::new(cause) }
 }
 

@@ -148,7 +148,7 @@ pub(crate) fn check_snippet(graph: &TripleGraph, snippet: &Snippet, budget: usiz
 
 /// Returns true if every triple shares a non-literal subject or object with an earlier triple.
 pub(crate) fn is_connected(graph: &TripleGraph, triples: &[Triple]) -> bool {
-    let ends = |triple: &Triple| [triple.subject, triple.object].into_iter().filter(|&end| !graph.is_literal(end));
+    let ends = |triple: &Triple| [triple.subject, triple.object].into_iter().filter(|&end| graph.is_resource(end));
     let mut before: BTreeSet<TermId> = BTreeSet::new();
     triples.iter().enumerate().all(|(place, triple)| {
         let joined = place == 0 || ends(triple).any(|end| before.contains(&end));

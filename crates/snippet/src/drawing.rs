@@ -164,7 +164,7 @@ fn is_type(triple: &LabelledTriple) -> bool {
 
 /// Returns the objects that are linked from several subjects.
 fn shared(triples: &[LabelledTriple]) -> impl Iterator<Item = &LabelledTerm> {
-    let links = || triples.iter().filter(|triple| !is_type(triple) && !triple.object.is_literal());
+    let links = || triples.iter().filter(|triple| !is_type(triple) && triple.object.is_resource());
     let mut subjects: HashMap<Key<'_>, Vec<Key<'_>>> = HashMap::new();
     for triple in links() {
         let of = subjects.entry(key(&triple.object)).or_default();

@@ -44,6 +44,10 @@
 //! so far is kept until the work bound is reached. The bound counts heap operations and reads no clock. A [`Deadline`]
 //! serves callers with clocks. Memory is linear in the terms and triples of the graph.
 
+mod ranking;
+
+pub use ranking::rank_triples;
+
 use super::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use crate::graph::{LinkGraph, PageRank};
 use lodeseek_profile::Profile;
@@ -116,22 +120,21 @@ impl<'h> IlluSnip<'h> {
         BASE_INDEXING_WORK + triples
     }
 
-    /// Extracts two snippets of the same graph and computes the weights only once. Each equals the result of
-    /// [`extract`](SnippetExtractor::extract).
+    /// Extracts a snippet, and ranks triples as [`rank_triples`] does. The weights are computed only once.
     #[must_use]
-    pub fn extract_with(
+    pub fn extract_and_rank(
         &self,
         budget: TripleBudget,
-        other: (&Self, TripleBudget),
+        ranked: TripleBudget,
         graph: &TripleGraph,
         profile: &Profile,
-    ) -> (Snippet, Snippet) {
-        if graph.is_empty() || budget.0 == 0 || other.1.0 == 0 {
-            return (self.extract(graph, profile, budget), other.0.extract(graph, profile, other.1));
+    ) -> (Snippet, Vec<Triple>) {
+        if graph.is_empty() || budget.0 == 0 {
+            return (self.extract(graph, profile, budget), rank_triples(graph, profile, &[], ranked));
         }
         let weights = Weights::new(graph, profile);
         let mut growth = Growth::new(&weights);
-        (self.search(&mut growth, budget), other.0.search(&mut growth, other.1))
+        (self.search(&mut growth, budget), growth.rank(&[], ranked.0))
     }
 
     fn search(&self, growth: &mut Growth<'_>, budget: TripleBudget) -> Snippet {
@@ -227,14 +230,8 @@ struct Search<'s, 'w> {
 }
 
 impl Search<'_, '_> {
-    /// Returns all triples with their initial gains.
-    fn starts(&self) -> impl Iterator<Item = Candidate> + '_ {
-        let triples = 0..self.growth.weights.graph.len() as u32;
-        triples.map(|triple| Candidate { gain: self.growth.gain(triple), triple, run: ALONE })
-    }
-
     fn heaviest(&mut self) -> bool {
-        if let Some(start) = self.starts().max() {
+        if let Some(start) = self.growth.candidates().max() {
             self.growth.grow(&[start.triple], self.budget);
             self.best.take(self.growth);
         }
@@ -254,8 +251,11 @@ impl Search<'_, '_> {
     }
 
     fn ranked(&mut self) -> bool {
-        let mut starts =
-            StartQueue { first: self.starts().collect(), later: Vec::new(), started: Some(FxHashSet::default()) };
+        let mut starts = StartQueue {
+            first: self.growth.candidates().collect(),
+            later: Vec::new(),
+            started: Some(FxHashSet::default()),
+        };
         let mut record = BestSnippet::default();
         while let Some(start) = starts.next(self.growth.weights) {
             self.growth.grow(&[start.triple], self.budget);
@@ -385,7 +385,7 @@ impl<'g> Weights<'g> {
         let mut is_entity = vec![false; graph.term_count()];
         for triple in graph.triples() {
             is_entity[triple.subject.index()] = true;
-            if Some(triple.predicate) != kind && !graph.is_literal(triple.object) {
+            if Some(triple.predicate) != kind && graph.is_resource(triple.object) {
                 is_entity[triple.object.index()] = true;
             }
         }
@@ -456,7 +456,7 @@ impl<'g> Weights<'g> {
 
     /// Returns the object if the triple is a link between two entities.
     fn linked(&self, triple: Triple) -> Option<TermId> {
-        let link = !self.is_type(triple) && !self.graph.is_literal(triple.object) && triple.object != triple.subject;
+        let link = !self.is_type(triple) && self.graph.is_resource(triple.object) && triple.object != triple.subject;
         link.then_some(triple.object)
     }
 }
@@ -496,7 +496,7 @@ fn familiarity(graph: &TripleGraph, kind: Option<TermId>, is_entity: &[bool]) ->
     let links = graph
         .triples()
         .iter()
-        .filter(|triple| Some(triple.predicate) != kind && !graph.is_literal(triple.object))
+        .filter(|triple| Some(triple.predicate) != kind && graph.is_resource(triple.object))
         .map(|triple| (numbers[triple.subject.index()], numbers[triple.object.index()]));
     let scores = PageRank::default().scores(&LinkGraph::new(count as usize, links));
     let largest = scores.iter().copied().fold(0.0, f64::max);
@@ -651,6 +651,11 @@ impl<'w> Growth<'w> {
             let gain = self.gain(seed);
             self.choose(seed, gain);
         }
+        self.grow_further(budget);
+    }
+
+    /// Adds triples of the frontier until the budget is spent or no gain is left.
+    fn grow_further(&mut self, budget: usize) {
         while self.triples.len() < budget
             && let Some(candidate) = self.heaviest()
         {

@@ -14,13 +14,13 @@ mod provenance;
 pub mod sample;
 
 pub use drawing::{draw, draw_document, escape_xml, truncate_label};
-pub use illusnip::{IlluSnip, Starts};
+pub use illusnip::{IlluSnip, Starts, rank_triples};
 pub use method::{Method, MethodError, MethodOptions};
 pub use pcsg::{IsolatedEntities, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions};
 pub use provenance::Provenance;
 
 use lodeseek_profile::Profile;
-use lodeseek_rdf::{Labels, LiteralKind, TermId, TermRef, Triple, TripleGraph};
+use lodeseek_rdf::{Labels, LiteralKind, NO_LABEL, TermId, TermRef, Triple, TripleGraph};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of triples of a snippet. Default: 20.
@@ -91,10 +91,10 @@ pub trait SnippetExtractor {
 /// Term with a human-readable label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelledTerm {
-    /// Kind of the term; serialized as `iri`, `blank` or `literal`.
+    /// Kind of the term; serialized as `iri`, `blank`, `literal` or `triple`.
     #[serde(rename = "type")]
     pub kind: TermKind,
-    /// IRI, blank node label or lexical form.
+    /// IRI, blank node label, lexical form, or triple term in N-Triples.
     pub value: String,
     /// Human-readable label.
     pub label: String,
@@ -104,6 +104,12 @@ pub struct LabelledTerm {
     /// Datatype IRI of a literal that is not a plain string.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datatype: Option<String>,
+    /// Base direction of a literal: `ltr` or `rtl`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<String>,
+    /// Subject, predicate and object of a triple term.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triple: Option<Box<LabelledTriple>>,
 }
 
 impl LabelledTerm {
@@ -111,6 +117,27 @@ impl LabelledTerm {
     #[must_use]
     pub fn is_literal(&self) -> bool {
         self.kind == TermKind::Literal
+    }
+
+    /// Returns true if the term is an IRI or a blank node.
+    #[must_use]
+    pub fn is_resource(&self) -> bool {
+        matches!(self.kind, TermKind::Iri | TermKind::Blank)
+    }
+
+    /// Creates a triple term, labelled by the labels of its parts. `value` is its form in N-Triples.
+    #[must_use]
+    pub fn from_triple(triple: LabelledTriple, value: String) -> Self {
+        let LabelledTriple { subject, predicate, object } = &triple;
+        Self {
+            kind: TermKind::Triple,
+            value,
+            label: format!("<<( {} {} {} )>>", subject.label, predicate.label, object.label),
+            language: None,
+            datatype: None,
+            direction: None,
+            triple: Some(Box::new(triple)),
+        }
     }
 }
 
@@ -122,6 +149,7 @@ pub enum TermKind {
     Iri,
     Blank,
     Literal,
+    Triple,
 }
 
 /// Triple of labelled terms.
@@ -142,16 +170,25 @@ pub fn label_triple(graph: &TripleGraph, labels: &Labels<'_>, triple: Triple) ->
 
 fn labelled_term(graph: &TripleGraph, labels: &Labels<'_>, id: TermId) -> LabelledTerm {
     let term = graph.term(id);
-    let (language, datatype) = match term {
-        TermRef::Literal { kind: LiteralKind::Language(tag), .. } => (Some(tag.to_owned()), None),
-        TermRef::Literal { kind: LiteralKind::Datatype(iri), .. } => (None, Some(iri.to_owned())),
-        _ => (None, None),
+    let (kind, literal) = match term {
+        TermRef::Iri(_) => (TermKind::Iri, None),
+        TermRef::Blank(_) => (TermKind::Blank, None),
+        TermRef::Literal { kind, .. } => (TermKind::Literal, Some(kind)),
+        TermRef::Triple(triple) => {
+            return LabelledTerm::from_triple(label_triple(graph, labels, triple), graph.to_term(id).to_string());
+        }
     };
-    let kind = match term {
-        TermRef::Iri(_) => TermKind::Iri,
-        TermRef::Blank(_) => TermKind::Blank,
-        TermRef::Literal { .. } => TermKind::Literal,
+    let datatype = match literal {
+        Some(LiteralKind::Datatype(iri)) => Some(iri.to_owned()),
+        _ => None,
     };
-    let label = labels.label(id).unwrap_or_else(|| "[…]".to_owned());
-    LabelledTerm { kind, value: term.text().to_owned(), label, language, datatype }
+    LabelledTerm {
+        kind,
+        value: term.text().to_owned(),
+        label: labels.label(id).unwrap_or_else(|| NO_LABEL.to_owned()),
+        language: term.language().map(str::to_owned),
+        datatype,
+        direction: literal.and_then(LiteralKind::direction).map(|direction| direction.to_string()),
+        triple: None,
+    }
 }

@@ -32,6 +32,7 @@ use super::keyword::{Degrees, KeywordSet, Matches, log1};
 use lodeseek_profile::{Element, Patterns, Profile};
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{TermId, Triple, TripleGraph};
+use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::fmt;
@@ -140,11 +141,11 @@ impl<'g> Reference<'g> {
 
     /// Returns the entity that a triple links to.
     fn target(&self, triple: Triple) -> Option<TermId> {
-        (Some(triple.predicate) != self.kind && !self.graph.is_literal(triple.object)).then_some(triple.object)
+        (Some(triple.predicate) != self.kind && self.graph.is_resource(triple.object)).then_some(triple.object)
     }
 
     fn class(&self, triple: Triple) -> Option<TermId> {
-        (Some(triple.predicate) == self.kind && !self.graph.is_literal(triple.object)).then_some(triple.object)
+        (Some(triple.predicate) == self.kind && self.graph.is_resource(triple.object)).then_some(triple.object)
     }
 
     fn skm_rep(&self, snippet: &[Triple]) -> f64 {
@@ -239,30 +240,20 @@ fn qry_rel(snippet: &[Triple], need: &InformationNeed<'_>) -> Option<f64> {
 /// Returns the keywords of each connected component of the graph of these links.
 fn components(links: impl Iterator<Item = (TermId, TermId, KeywordSet)>) -> Vec<KeywordSet> {
     let mut numbers: FxHashMap<TermId, usize> = FxHashMap::default();
-    let mut parents: Vec<usize> = Vec::new();
+    let mut sets: UnionFind<usize> = UnionFind::new_empty();
     let mut contained: Vec<KeywordSet> = Vec::new();
     for (from, to, keywords) in links {
         let [from, to] = [from, to].map(|term| {
-            let node = *numbers.entry(term).or_insert(parents.len());
-            if node == parents.len() {
-                parents.push(node);
-                contained.push(KeywordSet::NONE);
-            }
-            root(&mut parents, node)
+            let node = *numbers.entry(term).or_insert_with(|| sets.new_set());
+            contained.resize(sets.len(), KeywordSet::NONE);
+            sets.find_mut(node)
         });
-        parents[to] = from;
-        contained[from] = contained[from].union(contained[to]).union(keywords);
+        sets.union(from, to);
+        let all = contained[from].union(contained[to]).union(keywords);
+        contained[sets.find_mut(from)] = all;
     }
-    let roots = parents.iter().enumerate().filter(|(node, parent)| node == *parent);
-    roots.map(|(node, _)| contained[node]).collect()
-}
-
-fn root(parents: &mut [usize], mut node: usize) -> usize {
-    while parents[node] != node {
-        parents[node] = parents[parents[node]];
-        node = parents[node];
-    }
-    node
+    let roots = (0..sets.len()).filter(|&node| sets.find(node) == node);
+    roots.map(|node| contained[node]).collect()
 }
 
 fn contains_pair(components: &[KeywordSet], pair: KeywordSet) -> bool {

@@ -207,7 +207,7 @@ impl<'g> EntityGraph<'g> {
             numbers[entity.index()] = number as u32;
         }
         let links = || {
-            graph.triples().iter().enumerate().filter(|(_, t)| Some(t.predicate) != kind && !graph.is_literal(t.object))
+            graph.triples().iter().enumerate().filter(|(_, t)| Some(t.predicate) != kind && graph.is_resource(t.object))
         };
         let mut starts = vec![0u32; patterns.entities().len() + 1];
         for (_, triple) in links() {
@@ -247,7 +247,7 @@ impl<'g> EntityGraph<'g> {
     }
 
     fn is_link(&self, triple: Triple) -> bool {
-        Some(triple.predicate) != self.kind && !self.graph.is_literal(triple.object)
+        Some(triple.predicate) != self.kind && self.graph.is_resource(triple.object)
     }
 
     /// Returns the entities at both ends of a triple: twice the subject if it is no link.
@@ -270,11 +270,11 @@ impl<'g> EntityGraph<'g> {
 
     /// Returns the description elements that a triple shows.
     fn contributions(&self, triple: Triple) -> impl Iterator<Item = (TermId, Element)> + use<> {
-        let literal = self.graph.is_literal(triple.object);
+        let resource = self.graph.is_resource(triple.object);
         let (first, second) = if Some(triple.predicate) == self.kind {
-            ((!literal).then_some((triple.subject, Element::Class(triple.object))), None)
+            (resource.then_some((triple.subject, Element::Class(triple.object))), None)
         } else {
-            let incoming = (!literal).then_some((triple.object, Element::Incoming(triple.predicate)));
+            let incoming = resource.then_some((triple.object, Element::Incoming(triple.predicate)));
             (Some((triple.subject, Element::Outgoing(triple.predicate))), incoming)
         };
         first.into_iter().chain(second)

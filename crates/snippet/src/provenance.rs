@@ -40,7 +40,13 @@ impl Provenance<'_> {
     fn term(&self, graph: &TripleGraph, id: TermId) -> Term {
         match graph.term(id) {
             TermRef::Blank(label) => self.part(&format!("node-{label}")).into(),
-            other => other.to_term(),
+            TermRef::Triple(triple) => {
+                let part = |id| self.term(graph, id);
+                let [subject, predicate, object] = [triple.subject, triple.predicate, triple.object].map(part);
+                // The parts are those of a triple, so the conversion cannot fail.
+                Triple::from_terms(subject, predicate, object).map_or_else(|_| graph.to_term(id), Term::from)
+            }
+            _ => graph.to_term(id),
         }
     }
 }

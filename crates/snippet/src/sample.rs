@@ -31,7 +31,7 @@ pub use streamed::{StreamedSample, sample_stream};
 
 use lodeseek_profile::Profile;
 use lodeseek_rdf::vocab::rdf;
-use lodeseek_rdf::{TermId, TermRef, TripleGraph, TripleGraphBuilder, TripleSink};
+use lodeseek_rdf::{TermId, TermRef, TripleGraph, TripleGraphBuilder, TripleSink, relabelled};
 use oxrdf::{BlankNode, NamedOrBlankNode, Term, Triple, TripleRef};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
@@ -117,7 +117,7 @@ impl SampledTriple for Triple {
     }
 
     fn class(&self) -> Option<String> {
-        (self.is_type() && !self.object.is_literal()).then(|| name(TermRef::from(self.object.as_ref())))
+        object_resource(self).filter(|_| self.is_type()).map(|class| name(&class))
     }
 
     fn property(&self) -> String {
@@ -125,10 +125,9 @@ impl SampledTriple for Triple {
     }
 
     fn ends(&self) -> (u64, Option<u64>) {
-        let subject = entity(TermRef::from(Term::from(self.subject.clone()).as_ref()));
-        let links = !self.is_type() && !self.object.is_literal();
-        let object = links.then(|| entity(TermRef::from(self.object.as_ref())));
-        (subject, object.filter(|&object| object != subject))
+        let subject = entity(&self.subject);
+        let linked = object_resource(self).filter(|_| !self.is_type());
+        (subject, linked.map(|object| entity(&object)).filter(|&object| object != subject))
     }
 }
 
@@ -407,7 +406,11 @@ impl<T: SampledTriple> Sampler<T> {
 /// unknown.
 fn recount(counts: &mut [(TermId, u64)], graph: &TripleGraph, counted: impl Fn(String) -> u64) {
     for (id, count) in counts.iter_mut() {
-        *count = counted(name(graph.term(*id))).max(*count);
+        let name = match graph.term(*id) {
+            TermRef::Blank(label) => format!("_:{label}"),
+            term => term.text().to_owned(),
+        };
+        *count = counted(name).max(*count);
     }
     counts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
 }
@@ -513,27 +516,29 @@ impl BlankNodeNames {
     }
 
     fn named(&mut self, triple: TripleRef<'_>) -> Triple {
-        let mut triple = triple.into_owned();
-        if let NamedOrBlankNode::BlankNode(node) = &triple.subject {
-            triple.subject = self.name(node.as_str()).into();
-        }
-        if let Term::BlankNode(node) = &triple.object {
-            triple.object = self.name(node.as_str()).into();
-        }
-        triple
+        relabelled(triple.into_owned(), &mut |node| self.name(node.as_str()))
+    }
+}
+
+/// Returns the object if it is an IRI or a blank node.
+fn object_resource(triple: &Triple) -> Option<NamedOrBlankNode> {
+    match &triple.object {
+        Term::NamedNode(node) => Some(node.clone().into()),
+        Term::BlankNode(node) => Some(node.clone().into()),
+        Term::Literal(_) | Term::Triple(_) => None,
     }
 }
 
 /// Returns a name that is distinct for IRIs and blank nodes.
-fn name(term: TermRef<'_>) -> String {
-    match term {
-        TermRef::Blank(label) => format!("_:{label}"),
-        term => term.text().to_owned(),
+fn name(node: &NamedOrBlankNode) -> String {
+    match node {
+        NamedOrBlankNode::BlankNode(node) => format!("_:{}", node.as_str()),
+        NamedOrBlankNode::NamedNode(node) => node.as_str().to_owned(),
     }
 }
 
-fn entity(term: TermRef<'_>) -> u64 {
-    hash(&name(term))
+fn entity(node: &NamedOrBlankNode) -> u64 {
+    hash(&name(node))
 }
 
 /// Returns an evenly distributed hash: a fast hash with the SplitMix finaliser of Steele, Lea and Flood.

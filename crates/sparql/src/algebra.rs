@@ -196,7 +196,7 @@ pub(super) fn operands(expression: &Expression) -> Vec<&Expression> {
 
 /// Weighs the constants of a pattern: more constants suggest fewer solutions.
 pub(super) fn constants(pattern: &GraphPattern) -> usize {
-    let term = |term: &TermPattern| usize::from(matches!(term, TermPattern::NamedNode(_) | TermPattern::Literal(_)));
+    let term = |term: &TermPattern| usize::from(is_constant(term));
     let own = match pattern {
         GraphPattern::Bgp { patterns } => patterns
             .iter()
@@ -211,6 +211,19 @@ pub(super) fn constants(pattern: &GraphPattern) -> usize {
         _ => 0,
     };
     own + children(pattern).into_iter().map(constants).sum::<usize>()
+}
+
+/// Returns true if a term has no variable and no blank node.
+pub(super) fn is_constant(term: &TermPattern) -> bool {
+    match term {
+        TermPattern::NamedNode(_) | TermPattern::Literal(_) => true,
+        TermPattern::Triple(triple) => {
+            is_constant(&triple.subject)
+                && matches!(triple.predicate, NamedNodePattern::NamedNode(_))
+                && is_constant(&triple.object)
+        }
+        TermPattern::BlankNode(_) | TermPattern::Variable(_) => false,
+    }
 }
 
 fn is_step(path: &PropertyPathExpression) -> bool {
@@ -309,6 +322,8 @@ fn each_within(expression: &mut Expression, visit: &mut dyn FnMut(&mut GraphPatt
 pub(super) fn is_portable(expression: &Expression) -> bool {
     let own = match expression {
         Expression::Exists(_) => false,
+        // A base direction is new in RDF 1.2.
+        Expression::Literal(literal) => literal.direction().is_none(),
         Expression::FunctionCall(function, _) => matches!(
             function,
             Function::Str
@@ -333,11 +348,18 @@ pub(super) fn is_portable(expression: &Expression) -> bool {
 
 /// Blank nodes of a pattern become variables of their own: they mean the same, and may be in two groups.
 pub(super) fn name_blank_nodes(pattern: &mut GraphPattern) {
-    let name = |term: &mut TermPattern| {
-        if let TermPattern::BlankNode(node) = term {
-            *term = Variable::new_unchecked(format!("_blank_{}", node.as_str().replace(['-', '.'], "_"))).into();
+    fn name(term: &mut TermPattern) {
+        match term {
+            TermPattern::BlankNode(node) => {
+                *term = Variable::new_unchecked(format!("_blank_{}", node.as_str().replace(['-', '.'], "_"))).into();
+            }
+            TermPattern::Triple(triple) => {
+                name(&mut triple.subject);
+                name(&mut triple.object);
+            }
+            TermPattern::NamedNode(_) | TermPattern::Literal(_) | TermPattern::Variable(_) => {}
         }
-    };
+    }
     match pattern {
         GraphPattern::Bgp { patterns } => {
             for triple in patterns {

@@ -12,7 +12,7 @@
 //!
 //! All other queries are expensive as far as anybody knows before they run.
 
-use super::algebra::{expressions, looked_at_by, pattern_of};
+use super::algebra::{expressions, is_constant, looked_at_by, pattern_of};
 use super::federation::Services;
 use super::geometry;
 use super::limits::{SparqlLimits, comparisons};
@@ -120,12 +120,18 @@ impl Analysis<'_> {
     }
 }
 
-/// Returns true if no variable occurs twice: a triple pattern with one that does reads triples that match nothing.
+/// Returns true if no variable occurs twice and none is in a triple term: such a pattern reads triples that match nothing.
 fn has_distinct_variables(triple: &TriplePattern) -> bool {
     let predicate = match &triple.predicate {
         NamedNodePattern::Variable(variable) => Some(variable.as_str()),
         NamedNodePattern::NamedNode(_) => None,
     };
+    if [&triple.subject, &triple.object]
+        .into_iter()
+        .any(|term| matches!(term, TermPattern::Triple(_)) && !is_constant(term))
+    {
+        return false;
+    }
     let names = [name(&triple.subject), predicate, name(&triple.object)];
     let different = |a: usize, b: usize| names[a].is_none() || names[a] != names[b];
     different(0, 1) && different(0, 2) && different(1, 2)

@@ -16,9 +16,10 @@
 //! (`cancellation`); until then it holds one of the [`SparqlLimits::concurrent`] permits. Operators that neither read
 //! nor pass a filter are bounded before they run: rows written in the query, and the length of strings it builds.
 //!
-//! *Worker processes.* With [`QueryEngine::with_workers`] only queries of bounded cost (`bounded`) are evaluated in this process, and
-//! those with `SERVICE`. The others run in workers, which can be ended at any moment: at the deadline, at the limit of memory, and when
-//! the client leaves. Queries of bounded cost have permits of their own, so that they do not wait for expensive ones.
+//! *Worker processes.* With [`QueryEngine::with_workers`] only queries of bounded cost (`bounded`) are evaluated in this process. The
+//! others run in workers, which can be ended at any moment: at the deadline, at the limit of memory, and when the client leaves. A
+//! worker has no network. Its services call this process ([`Services::answer`]), which requests what they need. Queries of bounded
+//! cost have permits of their own, so that they do not wait for expensive ones.
 
 mod algebra;
 mod bounded;
@@ -39,11 +40,13 @@ mod stream;
 mod wire;
 mod worker;
 
-pub use federation::{Bindings, ServiceCall, ServiceError, ServiceRow, Services, triple_patterns};
+pub use federation::{Bindings, ServiceCall, ServiceError, ServiceRow, Services, WorkerServices, triple_patterns};
 pub use geometry::extension_functions;
 pub use limits::{SparqlLimits, Statistics};
+pub use lodeseek_worker::{Call, Calls};
 pub use sources::{PatternSources, Source, Sources};
 pub use stream::{AnswerStream, Cancellation, Head, SendError, resident_memory};
+pub use wire::{decode_rows, encode_rows};
 pub use worker::QueryWorker;
 
 use admission::Admission;
@@ -73,7 +76,7 @@ use stream::{Part, Place, Sink, channel_sender};
 const STACK_BYTES: usize = 256 << 20;
 
 /// Provenance columns in the rows of a `SELECT`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Provenance {
     /// They do not.
     #[default]
@@ -247,7 +250,7 @@ impl QueryEngine {
     }
 
     /// Creates the engine of a store whose expensive queries are evaluated by worker processes: those of a [`QueryWorker`] for the
-    /// home of the store. Queries with `SERVICE` are evaluated in this process.
+    /// home of the store. Queries whose services have no [`Services::worker_settings`] are evaluated in this process.
     ///
     /// # Errors
     /// [`StoreError::InMemory`] if the store is in memory, and other errors if it cannot be read by other processes.
@@ -329,19 +332,24 @@ impl QueryEngine {
             Permit::acquire(&self.admission, request.client, limits)?
         };
         let permit = Arc::new(permit);
-        let workers = self.workers.as_ref();
-        let pool = workers.filter(|_| !planned.is_bounded && !planned.is_federated);
-        let uses_memory = workers.is_none() || planned.is_federated;
+        let services = request.services.as_ref().filter(|_| planned.is_federated);
+        let settings = services.map(|services| services.worker_settings());
+        let can_leave = settings.as_ref().is_none_or(Option::is_some);
+        let pool = self.workers.as_ref().filter(|_| !planned.is_bounded && can_leave);
+        let uses_memory = self.workers.is_none() || !can_leave;
         let place = Place { permit: Arc::clone(&permit), uses_memory };
         if cancellation.is_cancelled() || sink.forward(Part::Admitted(place)).is_break() {
             return Err(SparqlError::Cancelled);
         }
         let Some(pool) = pool else { return evaluate(self, planned, request, limits, cancellation, sink) };
         let view = self.store.view().map_err(|error| SparqlError::Evaluation(error.to_string()))?;
-        let statistics = if planned.uses_statistics { limits.statistics } else { Statistics::Never };
+        // Those of a federated query are read once its services are resolved.
+        let may_use = planned.uses_statistics || planned.is_federated;
+        let statistics = if may_use { limits.statistics } else { Statistics::Never };
         let limits = SparqlLimits { statistics, ..limits.clone() };
         drop(planned);
-        worker::evaluate_in_worker(pool, &view, request, &limits, cancellation, sink)
+        let settings = settings.flatten();
+        worker::evaluate_in_worker(pool, &view, request, settings, &limits, cancellation, sink)
     }
 }
 

@@ -8,6 +8,9 @@ use spargebra::Query;
 use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression};
 use std::time::Duration;
 
+/// Maximum nesting depth of triple terms and reified triples in a query.
+const MAX_TRIPLE_NESTING: usize = 16;
+
 /// Limits of one query.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SparqlLimits {
@@ -123,6 +126,7 @@ pub(super) fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), Sparq
     let deepest = Depths::deepest(query);
     for (found, limit, what) in [
         (deepest.brackets.max(deepest.operators), limits.nesting, "nests deeper"),
+        (deepest.triples, MAX_TRIPLE_NESTING, "nests triple terms and reified triples deeper"),
         (deepest.groups, limits.groups, "nests groups deeper"),
         (deepest.negations, limits.negations, "nests negations deeper"),
     ] {
@@ -174,6 +178,8 @@ struct Depths {
     negations: usize,
     /// Prefix operators in a row.
     operators: usize,
+    /// Triple terms and reified triples: `<<`. One that compares with an IRI is counted too.
+    triples: usize,
 }
 
 impl Depths {
@@ -181,6 +187,7 @@ impl Depths {
         let mut deepest = Self::default();
         let (mut open, mut negated, mut operators) = (Vec::new(), vec![false], 0);
         let (mut groups, mut negations) = (0usize, 0usize);
+        let (mut triples, mut previous) = (0usize, 0);
         for (byte, sure) in Code::new(query).filter(|(byte, _)| !byte.is_ascii_whitespace()) {
             match byte {
                 b'{' | b'(' | b'[' => {
@@ -198,6 +205,8 @@ impl Depths {
                         negations -= usize::from(std::mem::take(level)).min(negations);
                     }
                 }
+                b'<' if previous == b'<' => triples += 1,
+                b'>' if previous == b'>' && sure => triples = triples.saturating_sub(1),
                 b'!' => {
                     if let Some(level) = negated.last_mut() {
                         *level = true;
@@ -206,6 +215,9 @@ impl Depths {
                 _ => {}
             }
             operators = if matches!(byte, b'!' | b'-' | b'+' | b'^') { operators + 1 } else { 0 };
+            // Each mark has two bytes.
+            previous = if previous == byte && matches!(byte, b'<' | b'>') { 0 } else { byte };
+            deepest.triples = deepest.triples.max(triples);
             deepest.brackets = deepest.brackets.max(open.len());
             deepest.groups = deepest.groups.max(groups);
             deepest.negations = deepest.negations.max(negations);

@@ -196,10 +196,11 @@ impl StatisticsCache {
     fn known(&self, counts: &GraphCounts, in_store: impl Fn(Term) -> Term) -> GraphStatistics {
         let mut terms = self.terms();
         let mut known = GraphStatistics { all: counts.all, ..GraphStatistics::default() };
-        known.properties = counts.properties.iter().map(|(name, uses)| (terms.intern(name.to_term()), *uses)).collect();
+        let property = |(name, uses): &(SerializedTerm, UsageCounts)| Some((terms.intern(name.to_term()?), *uses));
+        known.properties = counts.properties.iter().filter_map(property).collect();
         known.properties.sort_unstable_by_key(|(id, _)| *id);
-        let class = |(name, count): &(SerializedTerm, u64)| (terms.intern(in_store(name.to_term())), *count);
-        known.classes = counts.classes.iter().map(class).collect();
+        let class = |(name, count): &(SerializedTerm, u64)| Some((terms.intern(in_store(name.to_term()?)), *count));
+        known.classes = counts.classes.iter().filter_map(class).collect();
         known.classes.sort_unstable_by_key(|(id, _)| *id);
         known
     }

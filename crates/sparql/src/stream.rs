@@ -70,15 +70,17 @@ impl Item {
     fn bytes(&self) -> usize {
         match self {
             Self::Row(terms) => terms.iter().map(|term| 8 + term.as_ref().map_or(0, term_bytes)).sum(),
-            Self::Triple(triple) => {
-                let subject = match &triple.subject {
-                    NamedOrBlankNode::NamedNode(node) => node.as_str().len(),
-                    NamedOrBlankNode::BlankNode(node) => node.as_str().len(),
-                };
-                24 + subject + triple.predicate.as_str().len() + term_bytes(&triple.object)
-            }
+            Self::Triple(triple) => triple_bytes(triple),
         }
     }
+}
+
+fn triple_bytes(triple: &Triple) -> usize {
+    let subject = match &triple.subject {
+        NamedOrBlankNode::NamedNode(node) => node.as_str().len(),
+        NamedOrBlankNode::BlankNode(node) => node.as_str().len(),
+    };
+    24 + subject + triple.predicate.as_str().len() + term_bytes(&triple.object)
 }
 
 fn term_bytes(term: &Term) -> usize {
@@ -88,6 +90,7 @@ fn term_bytes(term: &Term) -> usize {
         Term::Literal(literal) => {
             literal.value().len() + literal.language().map_or_else(|| literal.datatype().as_str().len(), str::len)
         }
+        Term::Triple(triple) => triple_bytes(triple),
     }
 }
 

@@ -1,9 +1,10 @@
-//! Parts of an answer between processes, as JSON. A term is `{"I": IRI}`, `{"B": label}`, `{"L": text}`, `{"G": [text, language]}`
-//! or `{"D": [text, datatype]}`.
+//! Parts of an answer, and rows of services, between processes, as JSON. A term is `{"I": IRI}`, `{"B": label}`, `{"L": text}`,
+//! `{"G": [text, language]}`, `{"D": [text, datatype]}`, `{"Ltr": [text, language]}`, `{"Rtl": [text, language]}` or
+//! `{"T": [subject, predicate, object]}`.
 
 use super::SparqlError;
 use super::stream::{Head, Item, Part};
-use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -14,7 +15,12 @@ enum WireTerm<S> {
     L(S),
     G(S, S),
     D(S, S),
+    Ltr(S, S),
+    Rtl(S, S),
+    T(Box<WireTriple<S>>),
 }
+
+type WireTriple<S> = [WireTerm<S>; 3];
 
 #[derive(Serialize, Deserialize)]
 enum WirePart<S> {
@@ -22,7 +28,7 @@ enum WirePart<S> {
     Solutions(Vec<S>),
     Graph,
     Rows(Vec<Vec<Option<WireTerm<S>>>>),
-    Triples(Vec<[WireTerm<S>; 3]>),
+    Triples(Vec<WireTriple<S>>),
     End { truncated: bool },
     Failed(SparqlError),
 }
@@ -49,28 +55,51 @@ fn batch(items: &[Item]) -> WirePart<&str> {
     for item in items {
         match item {
             Item::Row(terms) => rows.push(terms.iter().map(|term| term.as_ref().map(wire_term)).collect()),
-            Item::Triple(triple) => {
-                let subject = match &triple.subject {
-                    NamedOrBlankNode::NamedNode(node) => WireTerm::I(node.as_str()),
-                    NamedOrBlankNode::BlankNode(node) => WireTerm::B(node.as_str()),
-                };
-                triples.push([subject, WireTerm::I(triple.predicate.as_str()), wire_term(&triple.object)]);
-            }
+            Item::Triple(triple) => triples.push(wire_triple(triple)),
         }
     }
     if triples.is_empty() { WirePart::Rows(rows) } else { WirePart::Triples(triples) }
+}
+
+fn wire_triple(triple: &Triple) -> WireTriple<&str> {
+    let subject = match &triple.subject {
+        NamedOrBlankNode::NamedNode(node) => WireTerm::I(node.as_str()),
+        NamedOrBlankNode::BlankNode(node) => WireTerm::B(node.as_str()),
+    };
+    [subject, WireTerm::I(triple.predicate.as_str()), wire_term(&triple.object)]
 }
 
 fn wire_term(term: &Term) -> WireTerm<&str> {
     match term {
         Term::NamedNode(node) => WireTerm::I(node.as_str()),
         Term::BlankNode(node) => WireTerm::B(node.as_str()),
-        Term::Literal(literal) => match literal.language() {
-            Some(language) => WireTerm::G(literal.value(), language),
-            None if literal.datatype() == oxrdf::vocab::xsd::STRING => WireTerm::L(literal.value()),
-            None => WireTerm::D(literal.value(), literal.datatype().as_str()),
+        Term::Literal(literal) => match (literal.language(), literal.direction()) {
+            (Some(language), None) => WireTerm::G(literal.value(), language),
+            (Some(language), Some(BaseDirection::Ltr)) => WireTerm::Ltr(literal.value(), language),
+            (Some(language), Some(BaseDirection::Rtl)) => WireTerm::Rtl(literal.value(), language),
+            (None, _) if literal.datatype() == oxrdf::vocab::xsd::STRING => WireTerm::L(literal.value()),
+            (None, _) => WireTerm::D(literal.value(), literal.datatype().as_str()),
         },
+        Term::Triple(triple) => WireTerm::T(Box::new(wire_triple(triple))),
     }
+}
+
+/// Serializes rows of a service for another process.
+///
+/// # Errors
+/// If the rows cannot be serialized.
+pub fn encode_rows(rows: &[Vec<Option<Term>>]) -> io::Result<Vec<u8>> {
+    let rows = rows.iter().map(|row| row.iter().map(|term| term.as_ref().map(wire_term)).collect());
+    Ok(serde_json::to_vec(&rows.collect::<Vec<Vec<_>>>())?)
+}
+
+/// Reads rows that [`encode_rows`] wrote.
+///
+/// # Errors
+/// If the bytes are no rows.
+pub fn decode_rows(bytes: &[u8]) -> io::Result<Vec<Vec<Option<Term>>>> {
+    let rows: Vec<Vec<Option<WireTerm<String>>>> = serde_json::from_slice(bytes)?;
+    rows.into_iter().map(|row| row.into_iter().map(|term| term.map(term_of).transpose()).collect()).collect()
 }
 
 /// Reads a part of an answer.
@@ -84,34 +113,39 @@ pub(super) fn decode(bytes: &[u8]) -> io::Result<Part> {
         WirePart::Graph => Part::Head(Head::Graph),
         WirePart::Rows(rows) => {
             let row = |terms: Vec<Option<WireTerm<String>>>| {
-                Item::Row(terms.into_iter().map(|term| term.map(term_of)).collect())
+                let terms = terms.into_iter().map(|term| term.map(term_of).transpose());
+                Ok(Item::Row(terms.collect::<io::Result<_>>()?))
             };
-            Part::Batch(rows.into_iter().map(row).collect())
+            Part::Batch(rows.into_iter().map(row).collect::<io::Result<_>>()?)
         }
-        WirePart::Triples(triples) => Part::Batch(triples.into_iter().map(triple_of).collect::<io::Result<_>>()?),
+        WirePart::Triples(triples) => {
+            let item = |triple| Ok(Item::Triple(Box::new(triple_of(triple)?)));
+            Part::Batch(triples.into_iter().map(item).collect::<io::Result<_>>()?)
+        }
         WirePart::End { truncated } => Part::End { truncated },
         WirePart::Failed(error) => Part::Failed(error),
     })
 }
 
-fn term_of(term: WireTerm<String>) -> Term {
-    match term {
+fn term_of(term: WireTerm<String>) -> io::Result<Term> {
+    let directional = |text: String, language: String, direction| {
+        Literal::new_directional_language_tagged_literal_unchecked(text, language, direction)
+    };
+    Ok(match term {
         WireTerm::I(iri) => NamedNode::new_unchecked(iri).into(),
         WireTerm::B(label) => BlankNode::new_unchecked(label).into(),
         WireTerm::L(text) => Literal::new_simple_literal(text).into(),
         WireTerm::G(text, language) => Literal::new_language_tagged_literal_unchecked(text, language).into(),
         WireTerm::D(text, datatype) => Literal::new_typed_literal(text, NamedNode::new_unchecked(datatype)).into(),
-    }
+        WireTerm::Ltr(text, language) => directional(text, language, BaseDirection::Ltr).into(),
+        WireTerm::Rtl(text, language) => directional(text, language, BaseDirection::Rtl).into(),
+        WireTerm::T(triple) => triple_of(*triple)?.into(),
+    })
 }
 
-fn triple_of([subject, predicate, object]: [WireTerm<String>; 3]) -> io::Result<Item> {
-    let subject: NamedOrBlankNode = match subject {
-        WireTerm::I(iri) => NamedNode::new_unchecked(iri).into(),
-        WireTerm::B(label) => BlankNode::new_unchecked(label).into(),
-        _ => return Err(io::ErrorKind::InvalidData.into()),
-    };
-    let WireTerm::I(predicate) = predicate else { return Err(io::ErrorKind::InvalidData.into()) };
-    Ok(Item::Triple(Box::new(Triple::new(subject, NamedNode::new_unchecked(predicate), term_of(object)))))
+fn triple_of([subject, predicate, object]: WireTriple<String>) -> io::Result<Triple> {
+    Triple::from_terms(term_of(subject)?, term_of(predicate)?, term_of(object)?)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 #[cfg(test)]
@@ -130,7 +164,14 @@ mod tests {
             Literal::new_simple_literal("a\nb").into(),
             Literal::new_language_tagged_literal_unchecked("Öl", "de").into(),
             Literal::from(42).into(),
+            Literal::new_directional_language_tagged_literal_unchecked("a", "ar", BaseDirection::Rtl).into(),
+            Literal::new_directional_language_tagged_literal_unchecked("a", "en", BaseDirection::Ltr).into(),
+            triple_term(triple_term(Literal::from(1).into())),
         ]
+    }
+
+    fn triple_term(object: Term) -> Term {
+        Triple::new(BlankNode::new_unchecked("b"), NamedNode::new_unchecked("x:q"), object).into()
     }
 
     #[test]
@@ -139,6 +180,8 @@ mod tests {
         row.push(None);
         let Part::Batch(items) = again(Part::Batch(vec![Item::Row(row.clone())])) else { panic!("no batch") };
         assert!(matches!(items.as_slice(), [Item::Row(same)] if *same == row));
+        let rows = vec![row.clone(), Vec::new()];
+        assert_eq!(decode_rows(&encode_rows(&rows).expect("written")).expect("read"), rows);
         let head = Head::Solutions(vec![Variable::new_unchecked("x"), Variable::new_unchecked("y")]);
         assert!(matches!(again(Part::Head(head.clone())), Part::Head(same) if same == head));
         assert!(matches!(again(Part::Head(Head::Boolean(true))), Part::Head(Head::Boolean(true))));

@@ -1,12 +1,15 @@
 //! Evaluation in worker processes.
 //!
 //! The engine sends the text of a query with its limits to a worker, which reads the store by a view of its own and returns the answer
-//! part by part. A worker has no services: queries with `SERVICE` are evaluated in the process of the engine.
+//! part by part. The services of a worker call the process of the engine, because a worker has neither network nor index.
 
 use super::stream::{Cancellation, Part, Sink};
-use super::{Provenance, QueryEngine, QueryRequest, SparqlError, SparqlLimits, catch_panic, evaluate, plan, wire};
+use super::{
+    Provenance, QueryEngine, QueryRequest, Services, SparqlError, SparqlLimits, WorkerServices, catch_panic, evaluate,
+    plan, wire,
+};
 use lodeseek_store::{Store, StoreView};
-use lodeseek_worker::{Handler, Pool, Task, TaskContext, WorkerError};
+use lodeseek_worker::{AnswerCall, Call, Handler, Pool, Task, TaskContext, WorkerError};
 use oxrdf::NamedNode;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -23,17 +26,20 @@ struct RemoteQuery {
     default_graphs: Vec<String>,
     named_graphs: Vec<String>,
     limits: SparqlLimits,
+    /// Settings of its services. Without them, it has none.
+    services: Option<String>,
+    provenance: Provenance,
 }
 
 impl RemoteQuery {
-    fn request(self) -> QueryRequest {
+    fn request(self, services: Option<Arc<dyn Services>>) -> QueryRequest {
         let nodes = |graphs: Vec<String>| graphs.into_iter().map(NamedNode::new_unchecked).collect();
         QueryRequest {
             query: self.query,
             default_graphs: nodes(self.default_graphs),
             named_graphs: nodes(self.named_graphs),
-            services: None,
-            provenance: Provenance::None,
+            services,
+            provenance: self.provenance,
             client: None,
         }
     }
@@ -44,6 +50,7 @@ pub(super) fn evaluate_in_worker(
     pool: &Pool,
     view: &StoreView,
     request: &QueryRequest,
+    services: Option<String>,
     limits: &SparqlLimits,
     cancellation: &Cancellation,
     sink: &mut Sink<'_>,
@@ -55,10 +62,14 @@ pub(super) fn evaluate_in_worker(
         default_graphs: texts(&request.default_graphs),
         named_graphs: texts(&request.named_graphs),
         limits: limits.clone(),
+        services,
+        provenance: request.provenance,
     };
     let task = serde_json::to_vec(&query).map_err(|error| SparqlError::Evaluation(error.to_string()))?;
     let is_cancelled = || cancellation.is_cancelled();
-    let task = Task { task: &task, input: &[], time: limits.deadline, is_cancelled: &is_cancelled };
+    let answer = request.services.clone().filter(|_| query.services.is_some()).map(answers_of);
+    let answer = answer.as_ref();
+    let task = Task { task: &task, input: &[], time: limits.deadline, is_cancelled: &is_cancelled, answer };
     let mut outcome = None;
     let run = pool.run(&task, &mut |bytes| match wire::decode(&bytes) {
         Ok(Part::End { truncated }) => {
@@ -86,6 +97,10 @@ pub(super) fn evaluate_in_worker(
     }
 }
 
+fn answers_of(services: Arc<dyn Services>) -> Arc<AnswerCall> {
+    Arc::new(move |request: &[u8], call: Call| services.answer(request, &call))
+}
+
 fn worker_error(error: WorkerError, limits: &SparqlLimits) -> SparqlError {
     match error {
         WorkerError::Memory(megabytes) => SparqlError::Memory(megabytes),
@@ -98,14 +113,15 @@ fn worker_error(error: WorkerError, limits: &SparqlLimits) -> SparqlError {
 /// The worker's side: evaluates queries over views of a home.
 pub struct QueryWorker {
     home: PathBuf,
+    services: WorkerServices,
     opened: Mutex<Option<(PathBuf, Arc<QueryEngine>)>>,
 }
 
 impl QueryWorker {
-    /// Creates the handler of a home.
+    /// Creates the handler of a home, whose queries have these services.
     #[must_use]
-    pub fn new(home: PathBuf) -> Self {
-        Self { home, opened: Mutex::new(None) }
+    pub fn new(home: PathBuf, services: WorkerServices) -> Self {
+        Self { home, services, opened: Mutex::new(None) }
     }
 
     /// Returns the engine of a view. The last one stays open.
@@ -122,10 +138,18 @@ impl QueryWorker {
         Ok(engine)
     }
 
-    fn answer(&self, query: RemoteQuery, cancellation: &Cancellation, sink: &mut Sink<'_>) -> Result<(), SparqlError> {
+    fn answer(
+        &self,
+        query: RemoteQuery,
+        context: &TaskContext,
+        cancellation: &Cancellation,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), SparqlError> {
         let engine = self.engine(&query.folder)?;
         let limits = query.limits.clone();
-        let request = query.request();
+        let services = query.services.as_deref().map(|settings| (self.services)(settings, context.calls())).transpose();
+        let services = services.map_err(|error| SparqlError::Worker(format!("it cannot create services: {error}")))?;
+        let request = query.request(services);
         let planned = plan(&engine, &request, &limits)?;
         evaluate(&engine, planned, &request, &limits, cancellation, sink)
     }
@@ -149,7 +173,7 @@ impl Handler for QueryWorker {
         };
         let limits = query.limits.clone();
         let mut sink = Sink::new(Box::new(send), &limits);
-        let outcome = catch_panic(|| self.answer(query, &cancellation, &mut sink));
+        let outcome = catch_panic(|| self.answer(query, context, &cancellation, &mut sink));
         sink.end(outcome);
         lost.map_or(Ok(()), Err)
     }

@@ -5,7 +5,8 @@
 //! label. The number is therefore combined with a hash of the graph's name. The result is one of oxrdf's numeric ids,
 //! which the store keeps without a string.
 
-use oxrdf::{BlankNode, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
+use lodeseek_rdf::{relabelled, relabelled_term};
+use oxrdf::{BlankNode, NamedNode, Quad, Term, Triple};
 use sha2::{Digest, Sha256};
 
 /// The upper half of the ids of one graph's blank nodes.
@@ -20,41 +21,27 @@ impl BlankNodeScope {
         Self(hash & (u64::MAX >> 4) | 0xa << 60)
     }
 
-    fn blank(self, node: &BlankNode) -> BlankNode {
+    fn blank(self, node: BlankNode) -> BlankNode {
         let number: u64 = node.as_str().strip_prefix('b').and_then(|number| number.parse().ok()).unwrap_or_default();
         BlankNode::new_from_unique_id(u128::from(self.0) << 64 | u128::from(number))
     }
 
     /// A term of the graph as the store is to hold it.
     pub(super) fn term_to_store(self, term: Term) -> Term {
-        match term {
-            Term::BlankNode(node) => self.blank(&node).into(),
-            term => term,
-        }
+        relabelled_term(term, &mut |node| self.blank(node))
     }
 
     /// A triple of the graph as the store is to hold it.
     pub(super) fn to_store(self, triple: Triple) -> Triple {
-        relabelled(triple, |node| self.blank(node))
+        relabelled(triple, &mut |node| self.blank(node))
     }
 }
 
 /// Converts a triple of the store to one of its graph.
 pub(super) fn from_store(quad: Quad) -> Triple {
-    relabelled(Triple::new(quad.subject, quad.predicate, quad.object), |node| match node.as_ref().unique_id() {
+    let triple = Triple::new(quad.subject, quad.predicate, quad.object);
+    relabelled(triple, &mut |node| match node.as_ref().unique_id() {
         Some(id) => BlankNode::new_unchecked(format!("b{}", id as u64)),
-        None => node.clone(),
+        None => node,
     })
-}
-
-fn relabelled(triple: Triple, label: impl Fn(&BlankNode) -> BlankNode) -> Triple {
-    let subject = match triple.subject {
-        NamedOrBlankNode::BlankNode(node) => label(&node).into(),
-        subject @ NamedOrBlankNode::NamedNode(_) => subject,
-    };
-    let object = match triple.object {
-        Term::BlankNode(node) => label(&node).into(),
-        object => object,
-    };
-    Triple { subject, predicate: triple.predicate, object }
 }

@@ -7,15 +7,16 @@
 
 use super::{StoreError, graph_file};
 use lodeseek_rdf::vocab::rdf;
-use lodeseek_rdf::{ExternalSorter, LiteralKind, StreamedGraph, TermId, TermRef, Triple, TripleGraph};
-use oxrdf::{Literal, NamedNode, Term};
+use lodeseek_rdf::{ExternalSorter, LiteralKind, StreamedGraph, TermId, TermRef, TripleGraph};
+use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, Term, Triple};
 use oxsdatatypes::{
     Boolean, Date, DateTime, DayTimeDuration, Decimal, Double, Duration, Float, GDay, GMonth, GMonthDay, GYear,
     GYearMonth, Integer, Time, YearMonthDuration,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 use std::fmt::Display;
 use std::fs;
@@ -51,35 +52,56 @@ pub enum SerializedTerm {
     Language(String, String),
     /// Lexical form and datatype IRI.
     Typed(String, String),
+    /// Lexical form and language tag of a literal that is written from left to right.
+    LeftToRight(String, String),
+    /// Lexical form and language tag of a literal that is written from right to left.
+    RightToLeft(String, String),
+    /// Subject, predicate and object of a triple term.
+    Triple(Box<[Self; 3]>),
 }
 
 impl From<Term> for SerializedTerm {
     fn from(term: Term) -> Self {
-        match TermRef::from(term.as_ref()) {
-            TermRef::Iri(iri) => Self::Iri(iri.to_owned()),
-            TermRef::Blank(label) => Self::Blank(label.to_owned()),
-            TermRef::Literal { lexical, kind } => match kind {
-                LiteralKind::Plain => Self::Plain(lexical.to_owned()),
-                LiteralKind::Language(tag) => Self::Language(lexical.to_owned(), tag.to_owned()),
-                LiteralKind::Datatype(iri) => Self::Typed(lexical.to_owned(), iri.to_owned()),
-            },
+        let literal = match term {
+            Term::NamedNode(node) => return Self::Iri(node.into_string()),
+            Term::BlankNode(node) => return Self::Blank(node.into_string()),
+            Term::Triple(triple) => {
+                let subject = Self::from(Term::from(triple.subject));
+                let predicate = Self::Iri(triple.predicate.into_string());
+                return Self::Triple(Box::new([subject, predicate, triple.object.into()]));
+            }
+            Term::Literal(literal) => literal,
+        };
+        match literal.destruct() {
+            (lexical, _, Some(tag), None) => Self::Language(lexical, tag),
+            (lexical, _, Some(tag), Some(BaseDirection::Ltr)) => Self::LeftToRight(lexical, tag),
+            (lexical, _, Some(tag), Some(BaseDirection::Rtl)) => Self::RightToLeft(lexical, tag),
+            (lexical, Some(datatype), None, _) => Self::Typed(lexical, datatype.into_string()),
+            (lexical, None, None, _) => Self::Plain(lexical),
         }
     }
 }
 
 impl SerializedTerm {
-    /// Converts the term.
+    /// Converts the term. Returns `None` for a triple term with a subject or predicate that cannot be one.
     #[must_use]
-    pub fn to_term(&self) -> Term {
-        let literal = |lexical, kind| TermRef::Literal { lexical, kind };
-        match self {
-            Self::Iri(iri) => TermRef::Iri(iri),
-            Self::Blank(label) => TermRef::Blank(label),
-            Self::Plain(lexical) => literal(lexical, LiteralKind::Plain),
-            Self::Language(lexical, tag) => literal(lexical, LiteralKind::Language(tag)),
-            Self::Typed(lexical, iri) => literal(lexical, LiteralKind::Datatype(iri)),
-        }
-        .to_term()
+    pub fn to_term(&self) -> Option<Term> {
+        let directional = |lexical: &str, tag: &str, direction| {
+            Literal::new_directional_language_tagged_literal_unchecked(lexical, tag, direction)
+        };
+        Some(match self {
+            Self::Iri(iri) => NamedNode::new_unchecked(iri).into(),
+            Self::Blank(label) => BlankNode::new_unchecked(label).into(),
+            Self::Plain(lexical) => Literal::new_simple_literal(lexical).into(),
+            Self::Language(lexical, tag) => Literal::new_language_tagged_literal_unchecked(lexical, tag).into(),
+            Self::Typed(lexical, iri) => Literal::new_typed_literal(lexical, NamedNode::new_unchecked(iri)).into(),
+            Self::LeftToRight(lexical, tag) => directional(lexical, tag, BaseDirection::Ltr).into(),
+            Self::RightToLeft(lexical, tag) => directional(lexical, tag, BaseDirection::Rtl).into(),
+            Self::Triple(parts) => {
+                let [subject, predicate, object] = parts.as_ref();
+                Triple::from_terms(subject.to_term()?, predicate.to_term()?, object.to_term()?).ok()?.into()
+            }
+        })
     }
 }
 
@@ -102,7 +124,7 @@ impl GraphCounts {
         let stored = |id: TermId| same.get(&id.0).copied().unwrap_or(id.0);
         let row = |triple: &lodeseek_rdf::Triple| [triple.subject.0, triple.predicate.0, stored(triple.object)];
         let rows = graph.triples().iter().map(row).collect();
-        Self::from_rows(rows, graph.iri(rdf::TYPE).map(|id| id.0), |id| in_store(graph.term(TermId(id))))
+        Self::from_rows(rows, graph.iri(rdf::TYPE).map(|id| id.0), |id| in_store(graph, TermId(id)))
     }
 
     /// GraphCounts triples (subject, predicate, object) of numbers, in any order, repeated ones once.
@@ -159,7 +181,8 @@ impl GraphCounts {
             let first = first?;
             objects.clear();
             objects.push(stored(first.object.0));
-            let is_same = |next: &Triple| (next.subject, next.predicate) == (first.subject, first.predicate);
+            let is_same =
+                |next: &lodeseek_rdf::Triple| (next.subject, next.predicate) == (first.subject, first.predicate);
             while let Some(next) = triples.next_if(|next| next.as_ref().is_ok_and(is_same)) {
                 objects.push(stored(next?.object.0));
             }
@@ -199,8 +222,13 @@ impl GraphCounts {
     /// Writes the counts beside the graph file of the version.
     pub fn write(&self, home: &Path, version: &str) -> Result<(), StoreError> {
         let path = path(home, version);
-        let body = serde_json::to_vec(self).map_err(|error| StoreError::io(&path)(error.into()))?;
-        graph_file::write_unsettled(&path, &graph_file::with_checksum(&body))
+        graph_file::write_unsettled(&path, &self.to_bytes(&path)?)
+    }
+
+    /// Returns the content of their file. `path` is for errors.
+    pub(super) fn to_bytes(&self, path: &Path) -> Result<Vec<u8>, StoreError> {
+        let body = serde_json::to_vec(self).map_err(|error| StoreError::io(path)(error.into()))?;
+        Ok(graph_file::with_checksum(&body))
     }
 
     /// The counts kept of a version; `None` where there are none, or they are damaged.
@@ -225,9 +253,10 @@ fn named<C>(counts: FxHashMap<u32, C>, term: impl Fn(u32) -> Term) -> Vec<(Seria
     counts
 }
 
-/// Literals whose value another literal before them has too: the store holds them as that one.
+/// Literals whose value another literal before them has too, and triple terms that differ in such literals only: the store
+/// holds them as the first one.
 fn taken_for_another(graph: &TripleGraph) -> FxHashMap<u32, u32> {
-    let (mut first, mut same) = (FxHashMap::default(), FxHashMap::default());
+    let (mut first, mut same) = (FxHashMap::default(), FxHashMap::<u32, u32>::default());
     for id in graph.literals() {
         let TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } = graph.term(id) else { continue };
         let Some(value) = value(lexical, datatype) else { continue };
@@ -238,6 +267,15 @@ fn taken_for_another(graph: &TripleGraph) -> FxHashMap<u32, u32> {
             Entry::Occupied(known) => {
                 same.insert(id.0, *known.get());
             }
+        }
+    }
+    let mut triple_terms = FxHashMap::default();
+    for id in graph.triple_terms() {
+        let TermRef::Triple(mut triple) = graph.term(id) else { continue };
+        triple.object.0 = same.get(&triple.object.0).copied().unwrap_or(triple.object.0);
+        let known = *triple_terms.entry(triple).or_insert(id.0);
+        if known != id.0 {
+            same.insert(id.0, known);
         }
     }
     same
@@ -273,17 +311,11 @@ fn taken_for_another_in_stream(graph: &StreamedGraph, folder: &Path) -> io::Resu
 
 /// Returns some terms of a streamed graph as the store gives them back.
 fn terms_in_store<'i>(graph: &StreamedGraph, ids: impl Iterator<Item = &'i u32>) -> io::Result<FxHashMap<u32, Term>> {
-    let wanted: FxHashSet<u32> = ids.copied().collect();
-    let mut found = FxHashMap::default();
-    let mut terms = graph.terms()?;
-    while found.len() < wanted.len()
-        && let Some((id, term)) = terms.next_term()?
-    {
-        if wanted.contains(&id.0) {
-            found.insert(id.0, in_store(term));
-        }
-    }
-    Ok(found)
+    let ids: BTreeSet<TermId> = ids.map(|id| TermId(*id)).collect();
+    let ids: Vec<TermId> = ids.into_iter().collect();
+    let selected = graph.select_terms(&ids)?;
+    let term = |(place, id): (usize, &TermId)| (id.0, in_store(&selected, TermId(place as u32)));
+    Ok(ids.iter().enumerate().map(term).collect())
 }
 
 /// The value the store holds in place of a literal: its datatype there, and its canonical form. `None` for literals that
@@ -319,13 +351,20 @@ fn value<'d>(lexical: &str, datatype: &'d str) -> Option<(&'d str, String)> {
 }
 
 /// A term as the store gives it back.
-fn in_store(term: TermRef<'_>) -> Term {
-    if let TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } = term
-        && let Some((name, form)) = value(lexical, datatype)
-    {
-        return Literal::new_typed_literal(form, NamedNode::new_unchecked(format!("{XSD}{name}"))).into();
+fn in_store(graph: &TripleGraph, id: TermId) -> Term {
+    match graph.term(id) {
+        TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } => match value(lexical, datatype) {
+            Some((name, form)) => {
+                Literal::new_typed_literal(form, NamedNode::new_unchecked(format!("{XSD}{name}"))).into()
+            }
+            None => graph.to_term(id),
+        },
+        TermRef::Triple(triple) => {
+            let stored = Triple { object: in_store(graph, triple.object), ..graph.to_triple(triple) };
+            stored.into()
+        }
+        _ => graph.to_term(id),
     }
-    term.to_term()
 }
 
 #[cfg(test)]

@@ -64,6 +64,11 @@ fn made(version: &str, graph: &TripleGraph) -> String {
     })
 }
 
+/// Returns the content of the file with the fingerprint of a version.
+pub(super) fn bytes(version: &str, graph: &TripleGraph) -> Vec<u8> {
+    graph_file::with_checksum(made(version, graph).as_bytes())
+}
+
 pub(super) fn path(home: &Path, version: &str) -> PathBuf {
     home.join("graphs").join(format!("{version}.{SUFFIX}"))
 }

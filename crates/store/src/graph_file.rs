@@ -83,14 +83,18 @@ pub(super) fn restore(home: &Path, expected: &str, graph: &TripleGraph) -> Resul
 }
 
 fn write_compact(path: &Path, compact: &[u8]) -> Result<(), StoreError> {
+    write_unsettled(path, &compress(path, compact)?)
+}
+
+/// Compresses the compact form of a graph. `path` is for errors.
+pub(super) fn compress(path: &Path, compact: &[u8]) -> Result<Vec<u8>, StoreError> {
     let mut encoder = FrameEncoder::new(Vec::with_capacity(compact.len() / 2));
     encoder.write_all(compact).map_err(StoreError::io(path))?;
-    let bytes = encoder.finish().map_err(|error| StoreError::io(path)(error.into()))?;
-    write_unsettled(path, &bytes)
+    encoder.finish().map_err(|error| StoreError::io(path)(error.into()))
 }
 
 /// Opens a graph and verifies it against its name; the reason where the file cannot be used. A graph whose compact form has
-/// more than `limit` bytes is not held in memory.
+/// more than `limit` bytes is not held in memory, unless it has triple terms.
 pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredContent, String> {
     let mut input = decoder(path).map_err(|error| error.to_string())?;
     let mut compact = Vec::new();
@@ -112,7 +116,15 @@ pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredCo
         return Err("its content does not match its name".to_owned());
     }
     if is_large {
-        return streamed(path).map(StoredContent::Streamed).map_err(|error| error.to_string());
+        match streamed(path) {
+            Ok(graph) => return Ok(StoredContent::Streamed(graph)),
+            // Triple terms cannot be streamed. `load` rejects such content; other programs may have built it in memory.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                let read = decoder(path).and_then(|mut input| input.read_to_end(&mut compact));
+                read.map_err(|error| error.to_string())?;
+            }
+            Err(error) => return Err(error.to_string()),
+        }
     }
     TripleGraph::from_compact(&compact).map(StoredContent::InMemory).ok_or_else(|| "it is of another format".to_owned())
 }

@@ -43,6 +43,7 @@ mod fingerprint;
 mod graph_file;
 mod holders;
 mod home_folder;
+mod intake;
 mod journal;
 mod load;
 mod rebase;
@@ -51,7 +52,9 @@ mod remove;
 mod repair;
 mod resource;
 mod sample;
+mod series;
 mod named_graphs;
+mod occurrences;
 mod pointers;
 mod undo;
 mod verify;
@@ -62,12 +65,16 @@ pub use counts::{GraphCounts, UsageCounts};
 pub use fingerprint::Fingerprint;
 pub use graph_file::{read_checked, write_checked, write_whole};
 pub use home_folder::create_private_folder;
+pub use intake::{
+    DatasetContent, SourceFile, SourcePlace, VersionFiles, describe_dataset, read_source_files, source_files,
+};
 pub use journal::{PastDataset, PastLoad};
 pub use load::{
     ContentPlace, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader, Phase,
-    Replaced,
+    Replaced, StagedDataset,
 };
 pub use named_graphs::StoredGraph;
+pub use occurrences::{Occurrences, Uses};
 pub use rebase::change_base;
 pub use record::Stamp;
 pub use repair::{Lost, LostDataset, damaged_store, rebuild_store};

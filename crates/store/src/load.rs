@@ -4,16 +4,17 @@
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
 use super::counts::GraphCounts;
+use super::intake::{DatasetContent, bytes_of, describe_dataset, read_into, source_files};
 use super::{Description, Stamp, Store, StoreError, StoredContent, blank, fingerprint, graph_file, journal};
-use lodeseek_catalog::{Catalog, Dataset, DatasetId, Distribution, LocalCopy, Location, dcat};
-use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome};
+use lodeseek_catalog::{Catalog, Dataset, DatasetId};
+use lodeseek_rdf::dump::{FileReport, Limits};
 use lodeseek_rdf::vocab::lodeseek;
-use lodeseek_rdf::{BuiltGraph, ExternalGraphBuilder, SortedRuns, TripleGraph};
+use lodeseek_rdf::{BuiltGraph, ExternalGraphBuilder, SortedRuns, TripleGraph, TripleGraphBuilder};
 use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term, Triple};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Component, Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
@@ -138,7 +139,7 @@ pub enum DatasetOutcome {
 }
 
 /// The report of one dataset.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DatasetReport {
     /// Its id.
     pub id: DatasetId,
@@ -167,6 +168,16 @@ pub struct LoadReport {
     pub cleared_graphs: usize,
 }
 
+impl DatasetReport {
+    /// Creates the report of a dataset with so many distinct triples.
+    #[must_use]
+    pub fn new(id: DatasetId, title: &str, triples: u64, files: Vec<FileReport>) -> Self {
+        let read = files.iter().map(|file| file.triples).sum();
+        let skipped = files.iter().map(|file| file.skipped).sum();
+        Self { id, title: title.to_owned(), outcome: DatasetOutcome::Loaded, triples, read, skipped, files }
+    }
+}
+
 impl LoadReport {
     /// Distinct triples of all datasets.
     #[must_use]
@@ -180,14 +191,42 @@ impl LoadReport {
     }
 }
 
+/// A dataset that was read elsewhere.
+#[derive(Clone, Debug)]
+pub struct StagedDataset {
+    /// Its description in the catalogue graph, as from [`describe_dataset`].
+    pub description: Vec<Triple>,
+    /// The version of its content.
+    pub version: String,
+    /// If true, a file that should hold content is missing, damaged, or holds nothing that can be read.
+    pub lacks_content: bool,
+    /// The report of reading its files.
+    pub report: DatasetReport,
+}
+
 /// A dataset read and ready to be written.
 struct Parsed {
-    dataset: Dataset,
+    /// Its description in the catalogue graph, without the number of skipped statements and the place of the content.
+    description: Vec<Triple>,
     content: StoredContent,
     version: String,
     /// If true, a file that should hold content is missing, damaged, or holds nothing that can be read.
     lacks_content: bool,
     report: DatasetReport,
+}
+
+impl Parsed {
+    fn new(
+        dataset: &Dataset,
+        content: StoredContent,
+        version: String,
+        files: Vec<FileReport>,
+        lacks_content: bool,
+        store: &Store,
+    ) -> Self {
+        let report = DatasetReport::new(dataset.metadata.id.clone(), dataset.metadata.title(), content.len(), files);
+        Self { description: describe_dataset(dataset, &store.iris), content, version, lacks_content, report }
+    }
 }
 
 /// Loads catalogues into a store.
@@ -247,11 +286,37 @@ impl<'s> Loader<'s> {
         let mut run = Run::new(self, &[], Path::new(""), Vec::new(), on_progress);
         run.progress.datasets_total = datasets.len();
         for (dataset, graph) in datasets {
-            let read = graph.len() as u64;
-            run.take(parsed(dataset, graph, Vec::new(), read, self.store)?, 0, &Backlog::default())?;
+            let content = DatasetContent { graph, files: Vec::new(), lacks_content: false };
+            let mut parsed = parsed(&dataset, content, self.store)?;
+            parsed.report.read = parsed.report.triples;
+            run.take(parsed, 0, &Backlog::default())?;
         }
         run.write(&Backlog::default())?;
         run.finish()
+    }
+
+    /// Loads datasets that were read elsewhere, in the given order. Their [files](super::VersionFiles) must be in the home.
+    ///
+    /// # Errors
+    /// The first error of `datasets`; if a graph file is missing or damaged; errors of the store.
+    pub fn load_staged<E: From<StoreError>>(
+        &self,
+        datasets: impl Iterator<Item = Result<StagedDataset, E>>,
+        total: usize,
+        on_progress: &dyn Fn(LoadProgress),
+    ) -> Result<LoadReport, E> {
+        let mut run = Run::new(self, &[], Path::new(""), Vec::new(), on_progress);
+        run.progress.datasets_total = total;
+        for dataset in datasets {
+            let StagedDataset { description, version, lacks_content, report } = dataset?;
+            let path = graph_file::path(&self.store.home, &version);
+            let content = graph_file::open(&path, &version, self.store.graph_limit).map_err(|reason| {
+                StoreError::Damaged { home: self.store.home.clone(), reason: format!("{}: {reason}", path.display()) }
+            })?;
+            run.take(Parsed { description, content, version, lacks_content, report }, 0, &Backlog::default())?;
+        }
+        run.write(&Backlog::default())?;
+        Ok(run.finish()?)
     }
 }
 
@@ -334,7 +399,7 @@ impl<'r> Run<'r> {
         let mut descriptions = Vec::new();
         let mut new_content = Vec::new();
         for (number, parsed) in batch.iter_mut().enumerate() {
-            let id = &parsed.dataset.metadata.id;
+            let id = &parsed.report.id;
             let description = description(parsed, place, store);
             let present = store.version(id)?;
             let has_content = place == ContentPlace::IndexOnly || store.has_content(id, parsed)?;
@@ -401,7 +466,7 @@ impl<'r> Run<'r> {
 
 /// Returns the quads of a parsed dataset's graph, or of a part of it.
 fn quads<'p>(store: &Store, parsed: &Parsed, part: &'p TripleGraph) -> impl Iterator<Item = Quad> + use<'p> {
-    let graph = store.iris.graph(&parsed.dataset.metadata.id, &parsed.version);
+    let graph = store.iris.graph(&parsed.report.id, &parsed.version);
     let space = blank::BlankNodeScope::from_graph(&graph);
     part.triples().iter().map(move |&triple| space.to_store(part.to_triple(triple)).in_graph(graph.clone()))
 }
@@ -447,20 +512,6 @@ impl Store {
     }
 }
 
-fn is_unreadable(file: &FileReport) -> bool {
-    file.outcome == Outcome::Unreadable
-}
-
-/// Returns true if a file holds nothing that can be read: it is empty, no RDF (a web page in its place), or every statement
-/// is broken. A file that is read completely may hold no triples.
-fn is_void(path: &Path, reports: &[FileReport]) -> bool {
-    if reports.iter().any(|report| report.triples > 0) {
-        return false;
-    }
-    let is_empty = path.metadata().is_ok_and(|metadata| metadata.len() == 0);
-    is_empty || reports.iter().any(|report| report.outcome != Outcome::Complete)
-}
-
 pub(super) fn same_triples(present: &[Triple], new: &[Triple]) -> bool {
     let lines = |triples: &[Triple]| {
         let mut lines: Vec<String> = triples.iter().map(ToString::to_string).collect();
@@ -485,12 +536,10 @@ fn own(description: &[Triple]) -> Vec<Triple> {
     description.iter().filter(is_own).cloned().collect()
 }
 
-/// Everything the catalogue graph is to say of a dataset.
+/// Returns the description of a dataset with the number of skipped statements and the place of the content.
 fn description(parsed: &Parsed, place: ContentPlace, store: &Store) -> Vec<Triple> {
-    let id = &parsed.dataset.metadata.id;
-    let node = store.iris.dataset(id);
-    let mut triples = dcat::to_triples(&parsed.dataset, &store.iris);
-    triples.extend(dcat::content_graph(&node, store.iris.part(id, "graph")));
+    let mut triples = parsed.description.clone();
+    let node = store.iris.dataset(&parsed.report.id);
     if parsed.report.skipped > 0 {
         let skipped = NamedNode::new_unchecked(lodeseek::SKIPPED_STATEMENTS);
         triples.push(Triple::new(node.clone(), skipped, Literal::from(parsed.report.skipped as i64)));
@@ -524,49 +573,6 @@ impl Store {
     }
 }
 
-/// Returns the path of a distribution's content: its local copy, or a file of the catalogue's folder.
-fn local_content(distribution: &Distribution, folder: &Path) -> Result<PathBuf, Absent> {
-    match &distribution.copy {
-        Some(LocalCopy::File(path)) => Ok(path.clone()),
-        Some(LocalCopy::Missing(reason)) => Err(Absent::Unreadable(reason.clone())),
-        Some(LocalCopy::Unused) => Err(Absent::Unused),
-        None => local_path(&distribution.location, folder).map_err(Absent::Refused),
-    }
-}
-
-/// Why content is not here.
-enum Absent {
-    /// It is not to be read.
-    Refused(String),
-    /// It should be here, and may be another time.
-    Unreadable(String),
-    /// Other files have the content.
-    Unused,
-}
-
-/// The path of a local distribution, if it stays in the catalogue's folder.
-fn local_path(location: &Location, folder: &Path) -> Result<PathBuf, String> {
-    match location {
-        Location::Remote(address) => {
-            Err(format!("{address} is on the web; `load` reads local files only and fetches nothing"))
-        }
-        Location::File(path) => {
-            let inside =
-                Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-            if inside && !path.is_empty() {
-                Ok(folder.join(path))
-            } else {
-                Err(format!("the path {path:?} leads outside the catalogue's folder"))
-            }
-        }
-    }
-}
-
-fn bytes_of(dataset: &Dataset, folder: &Path) -> u64 {
-    let paths = dataset.distributions.iter().filter_map(|d| local_content(d, folder).ok());
-    paths.filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
-}
-
 fn parse_all(
     datasets: Vec<Dataset>,
     folder: &Path,
@@ -578,7 +584,7 @@ fn parse_all(
     for dataset in datasets {
         backlog.wait();
         let bytes = bytes_of(&dataset, folder);
-        let parsed = parse(dataset, folder, store, limits).map(|parsed| (parsed, bytes));
+        let parsed = parse(&dataset, folder, store, limits).map(|parsed| (parsed, bytes));
         if let Ok((parsed, _)) = &parsed {
             backlog.add(parsed.content.len());
         }
@@ -588,71 +594,45 @@ fn parse_all(
     }
 }
 
-fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Result<Parsed, StoreError> {
-    let id = dataset.metadata.id.clone();
+fn parse(dataset: &Dataset, folder: &Path, store: &Store, limits: &Limits) -> Result<Parsed, StoreError> {
     let mut builder = ExternalGraphBuilder::new(store.scratch_folder()).with_limit(store.graph_limit);
-    let plain = DumpReader::with_limits(limits.clone());
-    let mut files = Vec::new();
-    let mut has_void_file = false;
-    for distribution in &dataset.distributions {
-        let name = distribution.location.as_str();
-        let intake = match &distribution.media_type {
-            Some(media_type) => plain.clone().with_media_type(media_type),
-            None => plain.clone(),
-        };
-        match local_content(distribution, folder) {
-            Ok(path) => {
-                let base = base_of(distribution, &id, store);
-                // A parser that panics is wrong about one file; the others, and the load, go on.
-                let read = catch_unwind(AssertUnwindSafe(|| intake.read_file(&path, name, &base, &mut builder)));
-                let reports = read.unwrap_or_else(|_| {
-                    vec![FileReport::unreadable(name, "its parser broke off: a bug worth reporting")]
-                });
-                has_void_file |= is_void(&path, &reports);
-                files.extend(reports);
-            }
-            Err(Absent::Unused) => {}
-            Err(Absent::Refused(reason)) => files.push(FileReport::refused(name, reason)),
-            Err(Absent::Unreadable(reason)) => files.push(FileReport::unreadable(name, reason)),
+    let (files, lacks_content) = read_into(&mut builder, &source_files(dataset, folder, &store.iris), limits);
+    match builder.finish() {
+        Ok(BuiltGraph::InMemory(graph)) => parsed(dataset, DatasetContent { graph, files, lacks_content }, store),
+        Ok(BuiltGraph::Runs(runs)) => parsed_runs(dataset, runs, files, lacks_content, store),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            parsed(dataset, rejected(files, store.graph_limit), store)
         }
+        Err(error) => Err(error.into()),
     }
-    let read = files.iter().map(|file| file.triples).sum();
-    let lacks_content = has_void_file || files.iter().any(is_unreadable);
-    let parsed = match builder.finish()? {
-        BuiltGraph::InMemory(graph) => parsed(dataset, graph, files, read, store)?,
-        BuiltGraph::Runs(runs) => parsed_runs(dataset, runs, files, read, store)?,
-    };
-    Ok(Parsed { lacks_content, ..parsed })
 }
 
-/// The base of a dump's relative IRIs: the address it was had from (RFC 3986, 5.1.3), else one of this home.
-fn base_of(distribution: &Distribution, id: &DatasetId, store: &Store) -> String {
-    match (&distribution.location, &distribution.copy) {
-        (Location::Remote(address), Some(_)) if NamedNode::new(address.as_str()).is_ok() => address.clone(),
-        (location, _) => store.iris.dump_base(id, location.as_str()),
-    }
+/// Returns the content of a dataset that exceeds memory and has triple terms: nothing, with the reason in the reports of its
+/// files.
+fn rejected(files: Vec<FileReport>, limit: usize) -> DatasetContent {
+    let reason = format!(
+        "content with triple terms of RDF 1.2 beyond {limit} bytes is not supported; split the dataset into smaller ones"
+    );
+    let report = |file: FileReport| if file.triples > 0 { FileReport::unreadable(&file.file, &reason) } else { file };
+    let graph = TripleGraphBuilder::new().finish();
+    DatasetContent { graph, files: files.into_iter().map(report).collect(), lacks_content: true }
 }
 
 /// Keeps the graph's file, counts and fingerprint.
-fn parsed(
-    dataset: Dataset,
-    graph: TripleGraph,
-    files: Vec<FileReport>,
-    read: u64,
-    store: &Store,
-) -> Result<Parsed, StoreError> {
+fn parsed(dataset: &Dataset, content: DatasetContent, store: &Store) -> Result<Parsed, StoreError> {
+    let DatasetContent { graph, files, lacks_content } = content;
     let version = graph_file::write(&store.home, &graph)?;
     GraphCounts::keep(&store.home, &version, &graph)?;
     fingerprint::keep(&store.home, &version, &graph)?;
-    Ok(with_report(dataset, StoredContent::InMemory(graph), version, files, read))
+    Ok(Parsed::new(dataset, StoredContent::InMemory(graph), version, files, lacks_content, store))
 }
 
 /// Keeps the file and counts of a graph that exceeds memory. It has no fingerprint.
 fn parsed_runs(
-    dataset: Dataset,
+    dataset: &Dataset,
     runs: SortedRuns,
     files: Vec<FileReport>,
-    read: u64,
+    lacks_content: bool,
     store: &Store,
 ) -> Result<Parsed, StoreError> {
     let beside = store.scratch_folder();
@@ -665,20 +645,7 @@ fn parsed_runs(
         GraphCounts::from_stream(&graph, &store.scratch_folder())?.write(&store.home, &version)?;
     }
     fingerprint::keep_none(&store.home, &version)?;
-    Ok(with_report(dataset, StoredContent::Streamed(graph), version, files, read))
-}
-
-fn with_report(dataset: Dataset, content: StoredContent, version: String, files: Vec<FileReport>, read: u64) -> Parsed {
-    let report = DatasetReport {
-        id: dataset.metadata.id.clone(),
-        title: dataset.metadata.title().to_owned(),
-        outcome: DatasetOutcome::Loaded,
-        triples: content.len(),
-        read,
-        skipped: files.iter().map(|file| file.skipped).sum(),
-        files,
-    };
-    Parsed { dataset, content, version, lacks_content: false, report }
+    Ok(Parsed::new(dataset, StoredContent::Streamed(graph), version, files, lacks_content, store))
 }
 
 #[cfg(test)]
@@ -712,6 +679,36 @@ mod tests {
             assert_eq!(load(broken), (DatasetOutcome::Kept, 1), "{:?}", String::from_utf8_lossy(broken));
         }
         assert_eq!(load(b"# no triples, and no error\n"), (DatasetOutcome::Replaced, 0));
+    }
+
+    #[test]
+    fn triple_terms_beyond_the_limit_are_reported_and_replace_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (catalog, dump) = (folder.path().join("catalog.ttl"), folder.path().join("trees.ttl"));
+        fs::write(&catalog, CATALOG).expect("written");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store").with_graph_limit(300);
+        let load = |statements: usize| {
+            let mut turtle = "<e:a> <e:p> <<( <e:a> <e:q> 1 )>> .\n".to_owned();
+            turtle.extend((1..statements).map(|number| format!("<e:a{number}> <e:p> <e:b{number}> .\n")));
+            fs::write(&dump, turtle).expect("written");
+            let catalog = Catalog::read(&catalog).expect("a catalogue");
+            let report = Loader::new(&store).load(catalog, &|_| ()).expect("loaded").datasets.remove(0);
+            let entry = store.entries().expect("entries").remove(0);
+            (report.outcome, store.open_content(&entry).expect("content").len(), report.files)
+        };
+        let (outcome, triples, files) = load(100);
+        assert_eq!((outcome, triples), (DatasetOutcome::MetadataOnly, 0));
+        let problem = format!("{:?}", files[0].problems);
+        assert!(problem.contains("triple terms of RDF 1.2 beyond 300 bytes is not supported"), "{problem}");
+        let (outcome, triples, files) = load(3);
+        assert_eq!((outcome, triples, files[0].is_clean()), (DatasetOutcome::Replaced, 3, true));
+        let (outcome, triples, _) = load(100);
+        assert_eq!((outcome, triples), (DatasetOutcome::Kept, 3));
+        // A version that another program built in memory is not streamed.
+        let version = store.entries().expect("entries").remove(0).version;
+        let opened = graph_file::open(&graph_file::path(store.home(), &version), &version, 5).expect("opened");
+        assert!(matches!(opened, StoredContent::InMemory(graph) if graph.len() == 3));
     }
 
     /// A `data.json` of many small entries became one transaction of gigabytes.

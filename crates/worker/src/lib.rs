@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod calls;
 mod confinement;
 mod pool;
 mod process;
 mod protocol;
 mod serve;
 
+pub use calls::{Call, Calls};
 pub use confinement::Limits;
-pub use pool::{Pool, PoolOptions, Task, WorkerError};
+pub use pool::{AnswerCall, Pool, PoolOptions, Task, WorkerError};
 pub use serve::{Handler, TaskContext, serve};

@@ -1,17 +1,18 @@
 //! The parent's side: a pool of workers that start on demand and are replaced.
 
+use crate::calls::{Call, Calls};
 use crate::confinement::Limits;
 use crate::process::Process;
 use crate::protocol::{self, Frame, Kind};
 use std::ffi::OsString;
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::process::ChildStdin;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 /// Interval at which time, memory and cancellation of a task are checked.
@@ -24,6 +25,15 @@ const KEPT_MEMORY_BYTES: u64 = 64 << 20;
 const PIECE_BYTES: usize = 1 << 20;
 /// Maximum length of what is sent without a thread of its own: it fits into the buffer of the pipe.
 const BUFFERED_BYTES: usize = 32 << 10;
+/// Maximum number of calls of a task at a time. Each has a thread of the parent.
+const MAX_CALLS: usize = 128;
+/// Maximum number of messages of a call that wait in the parent.
+const MAX_WAITING_MESSAGES: usize = 16;
+/// Stack of a thread that answers a call, in bytes.
+const CALL_STACK_BYTES: usize = 16 << 20;
+
+/// Answers a call of a task in a thread of its own: it receives the request and the call.
+pub type AnswerCall = dyn Fn(&[u8], Call) + Send + Sync;
 
 /// Error of a task.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,6 +82,8 @@ pub struct Task<'t> {
     pub time: Duration,
     /// Returns true if nobody waits for the result any more.
     pub is_cancelled: &'t (dyn Fn() -> bool + Sync),
+    /// Answers the calls of the task. Without it, a task that calls is ended.
+    pub answer: Option<&'t Arc<AnswerCall>>,
 }
 
 /// A pool of worker processes. Its users bound the number of concurrent tasks.
@@ -147,27 +159,23 @@ impl Pool {
     /// If the task reaches a limit, if it is cancelled, also by a break of `receive`, or if the worker ends.
     pub fn run(&self, task: &Task<'_>, receive: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>) -> Result<(), WorkerError> {
         let mut process = self.take()?;
-        let input = process.take_input();
-        let (end, input) = thread::scope(|scope| {
+        let input = process.input();
+        let calls = Calls::new(process.input(), MAX_WAITING_MESSAGES);
+        let end = thread::scope(|scope| {
             // A worker that does not read must not block the thread that ends it.
-            let is_small = task.task.len() + task.input.len() <= BUFFERED_BYTES;
-            let (writing, input) = if is_small {
-                (None, input.and_then(|input| write(input, task)))
+            if task.task.len() + task.input.len() <= BUFFERED_BYTES {
+                write(&input, task);
             } else {
-                (Some(scope.spawn(move || input.and_then(|input| write(input, task)))), None)
-            };
-            let has_input = writing.is_none();
-            process.put_input(input);
-            let end = self.watch(&mut process, task, has_input, receive);
+                let input = Arc::clone(&input);
+                scope.spawn(move || write(&input, task));
+            }
+            let end = self.watch(&mut process, task, &calls, scope, receive);
             if let End::Failed(_) = end {
                 process.kill(); // and so ends the writing
             }
-            let written = writing.and_then(|writing| writing.join().ok().flatten());
-            (end, written)
+            end
         });
-        if input.is_some() {
-            process.put_input(input);
-        }
+        calls.end();
         process.tasks += 1;
         match end {
             End::Done => {
@@ -187,11 +195,12 @@ impl Pool {
     }
 
     /// Passes on the frames of a worker, and checks the limits.
-    fn watch(
+    fn watch<'s>(
         &self,
         process: &mut Process,
         task: &Task<'_>,
-        has_input: bool,
+        calls: &Calls,
+        scope: &'s Scope<'s, '_>,
         receive: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>,
     ) -> End {
         let started = Instant::now();
@@ -208,13 +217,15 @@ impl Pool {
                 }
                 Ok(Ok(Frame { kind: Kind::Output, content })) => {
                     if cancelled.is_none() && receive(content).is_break() {
-                        if !has_input || process.send(Kind::Cancel, &[]).is_err() {
-                            return End::Failed(WorkerError::Cancelled);
-                        }
+                        cancel(process, scope);
                         cancelled = Some((Instant::now(), WorkerError::Cancelled));
                     }
                 }
-                Ok(Ok(frame)) => return End::Failed(WorkerError::Ended(format!("it sent {:?}", frame.kind))),
+                Ok(Ok(frame)) => {
+                    if let Err(reason) = handle_call(&frame, task, calls) {
+                        return End::Failed(WorkerError::Ended(reason));
+                    }
+                }
                 Ok(Err(error)) => return End::Failed(WorkerError::Ended(error.to_string())),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
@@ -239,9 +250,7 @@ impl Pool {
                     } else {
                         continue;
                     };
-                    if !has_input || process.send(Kind::Cancel, &[]).is_err() {
-                        return End::Failed(error);
-                    }
+                    cancel(process, scope);
                     cancelled = Some((Instant::now(), error));
                 }
             }
@@ -275,7 +284,7 @@ impl Pool {
     fn give_back(&self, process: Process) {
         let grown = process.memory().map_or(0, |memory| memory.saturating_sub(process.idle_memory));
         let is_used_up = process.tasks >= self.0.options.tasks || grown > KEPT_MEMORY_BYTES;
-        if is_used_up || !process.has_input() {
+        if is_used_up {
             drop(process);
             self.replenish();
         } else {
@@ -304,10 +313,36 @@ impl Pool {
     }
 }
 
-/// Writes a task and its input. Returns the pipe, or `None` if the worker no longer reads.
-fn write(mut input: ChildStdin, task: &Task<'_>) -> Option<ChildStdin> {
-    let written = write_to(&mut input, task);
-    written.is_ok().then_some(input)
+/// Cancels the task of a worker. The frame is written in a thread of its own, because the worker may not read.
+fn cancel<'s>(process: &Process, scope: &'s Scope<'s, '_>) {
+    let input = process.input();
+    scope.spawn(move || {
+        let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = protocol::write(&mut *input, Kind::Cancel, &[]); // a worker that ended needs no cancellation
+    });
+}
+
+/// Handles a frame of a call. The error is the reason for which the worker is ended.
+fn handle_call(frame: &Frame, task: &Task<'_>, calls: &Calls) -> Result<(), String> {
+    match (frame.kind, task.answer) {
+        (Kind::Open, Some(answer)) => {
+            let (call, request) = calls.accept(&frame.content, MAX_CALLS).map_err(|fault| fault.to_string())?;
+            let answer = Arc::clone(answer);
+            let thread = thread::Builder::new().name("worker call".to_owned()).stack_size(CALL_STACK_BYTES);
+            thread.spawn(move || answer(&request, call)).map(drop).map_err(|error| error.to_string())
+        }
+        (Kind::Message, Some(_)) => calls.deliver(&frame.content).map_err(|fault| fault.to_string()),
+        (Kind::Close, Some(_)) => calls.close(&frame.content).map_err(|fault| fault.to_string()),
+        (kind, _) => Err(format!("it sent {kind:?}")),
+    }
+}
+
+/// Writes a task and its input. If the worker has ended, the frames of the worker end as well, and report it.
+fn write(input: &Mutex<File>, task: &Task<'_>) {
+    let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Err(error) = write_to(&mut *input, task) {
+        tracing::debug!(%error, "a worker process does not read its task");
+    }
 }
 
 fn write_to(input: &mut impl Write, task: &Task<'_>) -> io::Result<()> {

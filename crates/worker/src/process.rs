@@ -3,9 +3,10 @@
 use crate::confinement::Limits;
 use crate::pool::{PoolOptions, WorkerError};
 use crate::protocol::{self, Frame, Kind};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -21,7 +22,7 @@ const KEPT_ERROR_BYTES: usize = 2000;
 /// A running worker process. Dropping it ends the process and waits for its end.
 pub(crate) struct Process {
     child: Child,
-    input: Option<ChildStdin>,
+    input: Arc<Mutex<File>>,
     frames: Receiver<io::Result<Frame>>,
     errors: Arc<Mutex<String>>,
     /// Protections that the system lacks.
@@ -58,7 +59,8 @@ impl Process {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(failed)?;
-        let input = child.stdin.take();
+        let input = child.stdin.take().ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
+        let input = Arc::new(Mutex::new(File::from(OwnedFd::from(input))));
         let errors = Arc::new(Mutex::new(String::new()));
         let (sender, frames) = sync_channel(WAITING_FRAMES);
         if let (Some(output), Some(error_output)) = (child.stdout.take(), child.stderr.take()) {
@@ -89,24 +91,9 @@ impl Process {
         Ok(process)
     }
 
-    /// Sends a frame. It blocks while the worker does not read.
-    pub(crate) fn send(&mut self, kind: Kind, content: &[u8]) -> io::Result<()> {
-        let input = self.input.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
-        protocol::write(input, kind, content)
-    }
-
-    /// Takes the standard input out, to write to it from another thread.
-    pub(crate) fn take_input(&mut self) -> Option<ChildStdin> {
-        self.input.take()
-    }
-
-    /// Returns true if tasks can be sent.
-    pub(crate) fn has_input(&self) -> bool {
-        self.input.is_some()
-    }
-
-    pub(crate) fn put_input(&mut self, input: Option<ChildStdin>) {
-        self.input = input;
+    /// Returns the standard input of the worker. Writing to it blocks while the worker does not read.
+    pub(crate) fn input(&self) -> Arc<Mutex<File>> {
+        Arc::clone(&self.input)
     }
 
     /// Waits for the next frame.

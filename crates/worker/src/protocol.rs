@@ -17,11 +17,24 @@ pub(crate) enum Kind {
     Ready,
     Output,
     Done,
+    Open,
+    Message,
+    Close,
 }
 
 impl Kind {
-    const ALL: [Self; 7] =
-        [Self::Task, Self::Input, Self::EndOfInput, Self::Cancel, Self::Ready, Self::Output, Self::Done];
+    const ALL: [Self; 10] = [
+        Self::Task,
+        Self::Input,
+        Self::EndOfInput,
+        Self::Cancel,
+        Self::Ready,
+        Self::Output,
+        Self::Done,
+        Self::Open,
+        Self::Message,
+        Self::Close,
+    ];
 
     fn letter(self) -> u8 {
         match self {
@@ -32,6 +45,9 @@ impl Kind {
             Self::Ready => b'R',
             Self::Output => b'O',
             Self::Done => b'D',
+            Self::Open => b'Q',
+            Self::Message => b'M',
+            Self::Close => b'X',
         }
     }
 
@@ -49,12 +65,20 @@ pub(crate) struct Frame {
 
 /// Writes a frame by one call, so that frames of several threads do not mix.
 pub(crate) fn write(writer: &mut impl Write, kind: Kind, content: &[u8]) -> io::Result<()> {
-    let length = u32::try_from(content.len()).ok().filter(|length| *length <= MAX_FRAME_BYTES);
-    let length = length.ok_or_else(|| io::Error::other(format!("a frame of {} bytes is too long", content.len())))?;
-    let mut frame = Vec::with_capacity(HEADER_BYTES + content.len());
+    write_parts(writer, kind, &[content])
+}
+
+/// Writes a frame whose content has several parts.
+pub(crate) fn write_parts(writer: &mut impl Write, kind: Kind, parts: &[&[u8]]) -> io::Result<()> {
+    let bytes: usize = parts.iter().map(|part| part.len()).sum();
+    let length = u32::try_from(bytes).ok().filter(|length| *length <= MAX_FRAME_BYTES);
+    let length = length.ok_or_else(|| io::Error::other(format!("a frame of {bytes} bytes is too long")))?;
+    let mut frame = Vec::with_capacity(HEADER_BYTES + bytes);
     frame.push(kind.letter());
     frame.extend_from_slice(&length.to_le_bytes());
-    frame.extend_from_slice(content);
+    for part in parts {
+        frame.extend_from_slice(part);
+    }
     writer.write_all(&frame)
 }
 
@@ -103,7 +127,7 @@ mod tests {
 
     #[test]
     fn damaged_frames_are_errors() {
-        for bytes in [&b"X\0\0\0\0"[..], b"T\x01\0\0\0", b"T\x01\0", b"T\xff\xff\xff\xff"] {
+        for bytes in [&b"Z\0\0\0\0"[..], b"T\x01\0\0\0", b"T\x01\0", b"T\xff\xff\xff\xff"] {
             assert!(read(&mut &bytes[..]).is_err(), "{bytes:?}");
         }
     }

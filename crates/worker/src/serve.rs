@@ -1,5 +1,6 @@
 //! The worker's side: reads tasks from the standard input and runs them one after the other.
 
+use crate::calls::Calls;
 use crate::confinement::{Limits, allow_processor_time};
 use crate::protocol::{self, Kind};
 use std::fs::File;
@@ -25,6 +26,7 @@ pub struct TaskContext {
     input: Mutex<Receiver<Vec<u8>>>,
     output: Arc<Mutex<File>>,
     cancellation: Arc<Mutex<TaskCancellation>>,
+    calls: Calls,
 }
 
 /// Cancellation of a task: what to do, or that it was requested.
@@ -59,6 +61,12 @@ impl TaskContext {
     /// If the parent no longer listens.
     pub fn send(&self, output: &[u8]) -> io::Result<()> {
         protocol::write(&mut *lock(&self.output), Kind::Output, output)
+    }
+
+    /// Returns the calls of the task to its parent. The parent answers them if the task has an [`AnswerCall`](crate::AnswerCall).
+    #[must_use]
+    pub fn calls(&self) -> Calls {
+        self.calls.clone()
     }
 
     /// Calls a function when the parent cancels the task, or at once if it did.
@@ -114,16 +122,20 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
     })?;
     let mut pieces: Option<Sender<Vec<u8>>> = None;
     let mut cancellation = Arc::new(Mutex::new(TaskCancellation::default()));
+    let new_calls = || Calls::new(Arc::clone(&output), usize::MAX);
+    let mut calls = new_calls();
     while let Some(frame) = protocol::read(&mut input)? {
         match frame.kind {
             Kind::Task => {
                 let (sender, receiver) = channel();
                 pieces = Some(sender);
                 cancellation = Arc::default();
+                calls = new_calls();
                 let context = TaskContext {
                     input: Mutex::new(receiver),
                     output: Arc::clone(&output),
                     cancellation: Arc::clone(&cancellation),
+                    calls: calls.clone(),
                 };
                 tasks.send((frame.content, context)).map_err(io::Error::other)?;
             }
@@ -133,6 +145,8 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
                 }
             }
             Kind::EndOfInput => pieces = None,
+            Kind::Message => calls.deliver(&frame.content).map_err(io::Error::other)?,
+            Kind::Close => calls.close(&frame.content).map_err(io::Error::other)?,
             Kind::Cancel => lock(&cancellation).request(),
             other => return Err(io::Error::other(format!("{other:?} is no frame for a worker"))),
         }
@@ -147,6 +161,7 @@ fn run(handler: &impl Handler, frame: &[u8], context: &TaskContext) {
         let seconds = u32::from_le_bytes(time.try_into().map_err(io::Error::other)?);
         allow_processor_time(Duration::from_secs(u64::from(seconds) * 2))?;
         handler.handle(task, context)?;
+        context.calls.end();
         protocol::write(&mut *lock(&context.output), Kind::Done, &[])
     }));
     if !matches!(outcome, Ok(Ok(()))) {

@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is its own test harness")]
 
-use lodeseek_worker::{Handler, Limits, Pool, PoolOptions, Task, TaskContext, WorkerError, serve};
+use lodeseek_worker::{AnswerCall, Call, Handler, Limits, Pool, PoolOptions, Task, TaskContext, WorkerError, serve};
 use std::fs;
 use std::hint::black_box;
 use std::io::{self, Read};
@@ -10,7 +10,9 @@ use std::net::{TcpListener, TcpStream};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,6 +61,18 @@ impl Handler for Tasks {
                 }
                 "cancelled".to_owned()
             }
+            "ask" => ask(context, argument.parse().map_err(io::Error::other)?)?,
+            "flood" => {
+                let call = context.calls().open(b"flood")?;
+                loop {
+                    call.send(&[b'x'; 1000])?;
+                }
+            }
+            "leave" => {
+                let call = context.calls().open(b"leave")?;
+                call.receive(Duration::from_secs(20)).map_err(io::Error::other)?;
+                "left".to_owned()
+            }
             "abort" => std::process::abort(),
             "panic" => panic!("a panic of the test"),
             "overflow" => overflow(1).to_string(),
@@ -70,6 +84,20 @@ impl Handler for Tasks {
         };
         context.send(outcome.as_bytes())
     }
+}
+
+/// Opens calls at the same time. In each, the parent repeats the request, then a message, and closes the call.
+fn ask(context: &TaskContext, count: usize) -> io::Result<String> {
+    let time = Duration::from_secs(20);
+    let calls = (0..count).map(|number| context.calls().open(format!("call {number}").as_bytes()));
+    let calls: Vec<Call> = calls.collect::<io::Result<_>>()?;
+    for (number, call) in calls.iter().enumerate() {
+        assert_eq!(call.receive(time).map_err(io::Error::other)?, format!("call {number}").as_bytes());
+        call.send(format!("message {number}").as_bytes())?;
+        assert_eq!(call.receive(time).map_err(io::Error::other)?, format!("message {number}").as_bytes());
+        assert!(call.receive(time).is_err(), "the parent closed it");
+    }
+    Ok(format!("{count} calls"))
 }
 
 fn described<T>(outcome: io::Result<T>) -> String {
@@ -97,7 +125,7 @@ fn options(readable: &Path) -> PoolOptions {
 }
 
 fn run_for(pool: &Pool, text: &str, input: &[u8], time: Duration) -> Result<String, WorkerError> {
-    let task = Task { task: text.as_bytes(), input, time, is_cancelled: &|| false };
+    let task = Task { task: text.as_bytes(), input, time, is_cancelled: &|| false, answer: None };
     let mut last = Vec::new();
     pool.run(&task, &mut |piece| {
         last = piece;
@@ -114,6 +142,61 @@ fn results_are_complete(pool: &Pool) {
     assert_eq!(run_for(pool, "count", &vec![b'x'; 5_000_000], Duration::from_secs(20)).as_deref(), Ok("5000000"));
     assert_eq!(run(pool, "count").as_deref(), Ok("0"));
     assert_eq!(run(pool, "many 2000").as_deref(), Ok("end"));
+}
+
+/// Answers the calls of the tasks above. `leave` is answered until the worker closes the call.
+fn answers() -> (Arc<AnswerCall>, Receiver<&'static str>) {
+    let (sender, events) = channel();
+    let answer = move |request: &[u8], call: Call| {
+        if call.send(request).is_err() {
+            return;
+        }
+        match request {
+            b"flood" => thread::sleep(Duration::from_millis(500)),
+            b"leave" => {
+                let is_closed = call.closed();
+                while !is_closed.load(Ordering::Acquire) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                let _ = sender.send("closed");
+            }
+            _ => {
+                if let Ok(message) = call.receive(Duration::from_secs(20)) {
+                    let _ = call.send(&message);
+                }
+            }
+        }
+    };
+    (Arc::new(answer), events)
+}
+
+fn calls_are_answered(pool: &Pool) {
+    let (answer, events) = answers();
+    let run_answered = |text: &str| {
+        let time = Duration::from_secs(20);
+        let task = Task { task: text.as_bytes(), input: b"", time, is_cancelled: &|| false, answer: Some(&answer) };
+        let mut last = Vec::new();
+        pool.run(&task, &mut |piece| {
+            last = piece;
+            ControlFlow::Continue(())
+        })?;
+        Ok(String::from_utf8(last).expect("UTF-8"))
+    };
+    for _ in 0..3 {
+        assert_eq!(run_answered("ask 60").as_deref(), Ok("60 calls"));
+    }
+    assert_eq!(run_answered("leave").as_deref(), Ok("left"));
+    assert_eq!(events.recv_timeout(Duration::from_secs(20)), Ok("closed"), "a call ends with its task");
+    for (task, reason) in [("ask 1000", "more than 128 calls"), ("flood", "more than 16 messages")] {
+        let outcome = run_answered(task);
+        assert!(matches!(&outcome, Err(WorkerError::Ended(found)) if found.contains(reason)), "{task}: {outcome:?}");
+    }
+    let outcome = run(pool, "ask 1");
+    assert!(
+        matches!(&outcome, Err(WorkerError::Ended(reason)) if reason.contains("Open")),
+        "nobody answers: {outcome:?}"
+    );
+    assert_eq!(run(pool, "count").as_deref(), Ok("0"));
 }
 
 fn a_worker_is_used_again(pool: &Pool) {
@@ -148,12 +231,23 @@ fn a_task_is_cancelled(pool: &Pool) {
     for text in ["spin", "wait", "many 100000000"] {
         let since = Instant::now();
         let is_cancelled = || since.elapsed() > Duration::from_millis(100);
-        let task =
-            Task { task: text.as_bytes(), input: b"", time: Duration::from_secs(60), is_cancelled: &is_cancelled };
+        let task = Task {
+            task: text.as_bytes(),
+            input: b"",
+            time: Duration::from_secs(60),
+            is_cancelled: &is_cancelled,
+            answer: None,
+        };
         assert_eq!(pool.run(&task, &mut |_| ControlFlow::Continue(())), Err(WorkerError::Cancelled), "{text}");
         assert!(since.elapsed() < Duration::from_secs(5), "{text}: {:?}", since.elapsed());
     }
-    let task = Task { task: b"many 100000000", input: b"", time: Duration::from_secs(60), is_cancelled: &|| false };
+    let task = Task {
+        task: b"many 100000000",
+        input: b"",
+        time: Duration::from_secs(60),
+        is_cancelled: &|| false,
+        answer: None,
+    };
     assert_eq!(pool.run(&task, &mut |_| ControlFlow::Break(())), Err(WorkerError::Cancelled), "nobody listens");
 }
 
@@ -220,8 +314,9 @@ fn main() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let pool = Pool::start(options(folder.path())).map_err(io::Error::other)?;
     type Check = (&'static str, fn(&Pool));
-    let checks: [Check; 8] = [
+    let checks: [Check; 9] = [
         ("results_are_complete", results_are_complete),
+        ("calls_are_answered", calls_are_answered),
         ("a_worker_is_used_again", a_worker_is_used_again),
         ("memory_is_limited", memory_is_limited),
         ("a_worker_that_keeps_memory_is_replaced", a_worker_that_keeps_memory_is_replaced),

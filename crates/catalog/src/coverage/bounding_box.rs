@@ -83,6 +83,19 @@ impl BoundingBox {
         self.microdegrees().map(|units| f64::from(units) / UNITS)
     }
 
+    /// Returns the box in Well-known Text, longitudes first: a polygon, or two if the box crosses the antimeridian.
+    #[must_use]
+    pub fn to_wkt(self) -> String {
+        let [west, south, east, north] = self.degrees();
+        let ring = |west: f64, east: f64| {
+            format!("(({west} {south}, {east} {south}, {east} {north}, {west} {north}, {west} {south}))")
+        };
+        if self.crosses_antimeridian() {
+            return format!("MULTIPOLYGON ({}, {})", ring(west, 180.0), ring(-180.0, east));
+        }
+        format!("POLYGON {}", ring(west, east))
+    }
+
     /// Returns true if the box crosses the antimeridian.
     #[must_use]
     pub fn crosses_antimeridian(self) -> bool {

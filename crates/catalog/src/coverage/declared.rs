@@ -3,7 +3,7 @@
 use super::countries::Country;
 use super::{BoundingBox, Period, box_of_geojson, box_of_wkt};
 use crate::{Dataset, Node, Value};
-use lodeseek_rdf::vocab::{dcat, dcterms, geo, geosparql, locn, owl, rdfs, schema, skos, time};
+use lodeseek_rdf::vocab::{dcat, dcatus, dcterms, geo, geosparql, locn, owl, rdfs, schema, skos, time};
 
 /// Maximum number of values of a property that are read.
 const MAX_VALUES: usize = 1000;
@@ -30,7 +30,7 @@ pub struct DeclaredPeriod {
 
 impl Dataset {
     /// Returns the area that the description declares by `dct:spatial` or, in descriptions of schema.org, by
-    /// `schema:spatialCoverage`.
+    /// `schema:spatialCoverage`; or by `dcat-us:geographicBoundingBox`.
     ///
     /// Of each place, the first of these forms is used: `dcat:bbox`, `locn:geometry`, GeoSPARQL, a shape or position of
     /// schema.org, `dcat:centroid`, WGS 84, a box in the text, and an IRI of a European country. Values that cannot be
@@ -38,7 +38,11 @@ impl Dataset {
     #[must_use]
     pub fn declared_place(&self) -> Option<DeclaredPlace> {
         let values: Vec<&Value> = self.property_values(&Node::Dataset, dcterms::SPATIAL).take(MAX_VALUES).collect();
-        let found: Vec<(BoundingBox, &'static str)> = values.iter().filter_map(|value| self.place(value)).collect();
+        let mut found: Vec<(BoundingBox, &'static str)> = values.iter().filter_map(|value| self.place(value)).collect();
+        let boxes = self.parts(&Node::Dataset, dcatus::GEOGRAPHIC_BOUNDING_BOX).take(MAX_VALUES);
+        found.extend(
+            boxes.filter_map(|part| self.dcat_us_box(part)).map(|bounds| (bounds, "dcat-us:geographicBoundingBox")),
+        );
         let boxes: Vec<BoundingBox> = found.iter().map(|(bounds, _)| *bounds).collect();
         let name = if values.len() == 1 { self.place_name(values[0]) } else { None };
         Some(DeclaredPlace { bounds: BoundingBox::around(&boxes)?, name, form: found.first()?.1 })
@@ -55,6 +59,14 @@ impl Dataset {
         let found: Vec<(Period, &'static str)> = values.filter_map(|value| self.period(value)).collect();
         let periods: Vec<Period> = found.iter().map(|(period, _)| *period).collect();
         Some(DeclaredPeriod { period: Period::around(&periods)?, form: found.first()?.1 })
+    }
+
+    /// Returns the box of a `dcat-us:GeographicBoundingBox`.
+    fn dcat_us_box(&self, part: &Node) -> Option<BoundingBox> {
+        let edge = |property: &str| self.texts(part, property).find_map(|text| text.trim().parse::<f64>().ok());
+        let [west, south] = [edge(dcatus::WEST)?, edge(dcatus::SOUTH)?];
+        let [east, north] = [edge(dcatus::EAST)?, edge(dcatus::NORTH)?];
+        BoundingBox::new(west, south, east, north)
     }
 
     fn place(&self, value: &Value) -> Option<(BoundingBox, &'static str)> {

@@ -31,9 +31,9 @@ pub struct DenseMatch {
 pub struct PartShare {
     /// The text to which it belongs.
     pub of: PartKind,
-    /// Its words.
+    /// Its words. With one weight per term (learned sparse models): a term of the model.
     pub text: String,
-    /// Its contribution. With one vector per word piece (ColBERT): the sum of the similarities of the query's pieces that it
+    /// Its contribution. With one weight per term: the product of the term's weights in the query and in the text. With one vector per word piece (ColBERT): the sum of the similarities of the query's pieces that it
     /// matches best. With one vector per text (DPR): the score of the part as a text of its own.
     pub score: f64,
 }

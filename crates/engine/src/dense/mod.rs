@@ -1,6 +1,7 @@
 //! Dense retrieval: scores of datasets by one encoder's vectors, and the parts of their texts that contribute most.
 
 mod matches;
+mod term_index;
 mod vector_matrix;
 
 pub use matches::{DenseMatch, PartKind, PartShare};
@@ -12,7 +13,7 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_index::Snapshot;
 use lodeseek_index::document::CompactDocument;
 use lodeseek_index::vectors::{Precision, Rows, Vectors, VectorsSnapshot, model_folder};
-use lodeseek_rerank::{Combination, Encoder, Granularity, Matrix, Passage, Query, colbert, dpr};
+use lodeseek_rerank::{Combination, Encoder, Granularity, Matrix, Passage, Query, colbert, dpr, term_weights};
 use lru::LruCache;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -20,6 +21,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use term_index::TermIndex;
 use vector_matrix::{MAX_EXACT_DATASETS, ScoredId, StoredMatrix, VectorSource, top_filtered_ids, top_ids};
 
 /// Maximum number of queries whose vectors are cached.
@@ -33,6 +35,7 @@ pub(super) struct DenseRetriever {
     vectors: Vectors,
     queries: Mutex<LruCache<String, Arc<Query>>>,
     matrix: Mutex<Option<Arc<StoredMatrix>>>,
+    term_index: Mutex<Option<Arc<TermIndex>>>,
     freshness: Mutex<FreshnessCache>,
     damaged: Mutex<DamagedVectors>,
 }
@@ -94,6 +97,7 @@ impl DenseRetriever {
             vectors,
             queries,
             matrix: Mutex::default(),
+            term_index: Mutex::default(),
             freshness: Mutex::default(),
             damaged: Mutex::default(),
         })
@@ -175,7 +179,9 @@ impl DenseRetriever {
         Ok(current)
     }
 
-    /// Returns the nearest `depth` datasets of a scope, in no order. Only for an encoder with one vector per text.
+    /// Returns the nearest `depth` datasets of a scope, in no order. Not for an encoder with one vector per token.
+    ///
+    /// By learned sparse vectors, none are found if there are more than [`MAX_EXACT_DATASETS`]: their lists would exceed the memory.
     pub(super) fn nearest(
         &self,
         encoded: &EncodedQuery,
@@ -189,6 +195,12 @@ impl DenseRetriever {
         };
         let queries = [Some(&*encoded.query); 2];
         let combine = |[metadata, data]: [Option<f64>; 2]| combination.combine(metadata, data);
+        if self.encoder.granularity() == Granularity::Term {
+            return match self.term_index(&encoded.vectors) {
+                Some(index) => best(&mut index.scores(&encoded.query, combine), depth),
+                None => Ok(Vec::new()),
+            };
+        }
         let source = self.source(&encoded.vectors);
         self.matrix(&encoded.vectors).nearest(source, queries, combine, depth, best)
     }
@@ -293,7 +305,7 @@ impl DenseRetriever {
         let metadata = self.similarity(&encoded.query, &stored.metadata);
         let data = self.similarity(&encoded.query, &stored.data);
         let score = options.combination.combine(metadata, data)?;
-        let rows = encoded.query.rows() as f64;
+        let rows = encoded.query.rows().max(1) as f64;
         Some(DenseMatch {
             model: self.encoder.name().to_owned(),
             granularity: self.encoder.granularity(),
@@ -309,7 +321,22 @@ impl DenseRetriever {
         match self.encoder.granularity() {
             Granularity::Text => dpr::dot(query, rows).first().map(|score| f64::from(*score)),
             Granularity::Piece => colbert::max_sim(query, rows),
+            Granularity::Term => term_weights::products(query, rows).map(|products| products.iter().sum()),
         }
+    }
+
+    /// Returns the inverted lists of all vectors, read again after a commit. `None` if there are too many datasets.
+    fn term_index(&self, vectors: &VectorsSnapshot) -> Option<Arc<TermIndex>> {
+        if vectors.len() > MAX_EXACT_DATASETS {
+            return None;
+        }
+        let mut cached = self.term_index.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = cached.as_ref().filter(|index| index.generation == vectors.generation()) {
+            return Some(Arc::clone(index));
+        }
+        let index = Arc::new(TermIndex::new(&self.source(vectors)));
+        *cached = Some(Arc::clone(&index));
+        Some(index)
     }
 
     /// Returns all vectors, read again after a commit.
@@ -334,6 +361,7 @@ impl DenseRetriever {
         combination: Combination,
         index: &Snapshot,
     ) -> Result<Vec<PartShare>, EngineError> {
+        let text = query;
         let EncodedQuery { vectors, query } = self.encode_query(query)?;
         let Some(compact) = read_compact_document(index, id)? else { return Ok(Vec::new()) };
         let Ok(Some(stored)) = vectors.get(id) else { return Ok(Vec::new()) };
@@ -344,7 +372,12 @@ impl DenseRetriever {
         let rows = [&stored.metadata, &stored.data];
         let mut shares = Vec::new();
         for (place, passage) in passages(&compact).into_iter().enumerate() {
-            if contributes[place] {
+            if !contributes[place] {
+                continue;
+            }
+            if self.encoder.granularity() == Granularity::Term {
+                shares.extend(self.term_shares(text, &query, PartKind::BOTH[place], rows[place])?);
+            } else {
                 shares.extend(self.part_shares(&query, PartKind::BOTH[place], passage, rows[place])?);
             }
         }
@@ -367,10 +400,29 @@ impl DenseRetriever {
                 sums_by_part(&colbert::best_matches(query, rows), &origins, passage.parts.len())
             }
             Granularity::Text => self.scores_of_parts(query, passage)?,
+            Granularity::Term => Vec::new(),
         };
         let mut shares = Vec::new();
         for (text, score) in passage.parts.iter().zip(scores) {
             shares.extend(score.map(|score| PartShare { of: kind, text: text.clone(), score }));
+        }
+        Ok(shares)
+    }
+
+    /// Returns the contribution of each term of a query that a text has.
+    fn term_shares(
+        &self,
+        text: &str,
+        query: &Query,
+        kind: PartKind,
+        rows: &Rows,
+    ) -> Result<Vec<PartShare>, EngineError> {
+        let products = term_weights::products(query, rows).unwrap_or_default();
+        let mut shares = Vec::new();
+        for (term, score) in self.encoder.query_pieces(text)?.into_iter().zip(products) {
+            if score > 0.0 {
+                shares.push(PartShare { of: kind, text: term, score });
+            }
         }
         Ok(shares)
     }

@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Maximum number of datasets whose vectors are held in memory and compared exactly.
+/// Maximum number of datasets whose vectors, or weights of terms, are held in memory and compared exactly.
 pub(super) const MAX_EXACT_DATASETS: usize = 50_000;
 
 /// Returns the number of candidates by signs that are compared exactly to find the best `depth`.
@@ -219,8 +219,8 @@ fn read(
 
 /// A dataset and its score. The greatest is the best: that with the highest score, then the last id.
 pub(super) struct ScoredId<'v> {
-    score: f64,
-    id: &'v DatasetId,
+    pub(super) score: f64,
+    pub(super) id: &'v DatasetId,
 }
 
 impl Ord for ScoredId<'_> {

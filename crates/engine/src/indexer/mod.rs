@@ -2,14 +2,16 @@
 
 mod prepare;
 
+pub use prepare::DerivedDataset;
+
 use super::card::read_card;
 use super::duplicates;
-use super::facts::portal;
-use super::{CARD_LANGUAGES, Coverage, EngineError, index_folder};
-use lodeseek_catalog::DatasetId;
+use super::{EngineError, index_folder};
+use lodeseek_catalog::{DatasetId, Iris};
+use lodeseek_index::vectors::Rows;
 use lodeseek_index::{Analysis, AnalysisKind, IndexWriter, Snapshot};
 use lodeseek_snippet::{IlluSnip, Method, MethodError, TripleBudget};
-use lodeseek_store::{Entry, Store};
+use lodeseek_store::{Entry, Store, StoredContent};
 use oxrdf::Triple;
 use oxsdatatypes::DateTime;
 use serde::Serialize;
@@ -106,6 +108,23 @@ impl StageTimes {
     }
 }
 
+/// Datasets that were derived elsewhere, by [`Deriver`] in another process.
+pub trait DerivedSource: Sync {
+    /// Returns the data of a dataset's document with this version, if it is known. Unknown and unusable data is derived anew.
+    fn derived(&self, id: &DatasetId, version: &str) -> Option<DerivedDataset>;
+
+    /// Returns the vectors of a dataset's metadata and triples by the encoder with this fingerprint, if they are known for the
+    /// texts with this digest.
+    fn vectors(&self, id: &DatasetId, fingerprint: &str, digest: &str) -> Option<[Rows; 2]>;
+}
+
+/// Derives the profile, the snippet and the document of datasets, without a store. The indexer and workers share it.
+pub struct Deriver<'i> {
+    iris: &'i Iris,
+    options: IndexOptions,
+    analysis: Analysis,
+}
+
 /// A report of indexing.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct IndexReport {
@@ -113,6 +132,8 @@ pub struct IndexReport {
     pub analysis: AnalysisKind,
     /// Number of datasets indexed.
     pub indexed: usize,
+    /// Number of datasets among them that were derived elsewhere.
+    pub reused: usize,
     /// Number of datasets that had not changed.
     pub unchanged: usize,
     /// Number of datasets removed, because the catalogue no longer has them.
@@ -135,19 +156,39 @@ impl IndexOptions {
         let default = if is_illusnip { IlluSnip::indexing_work(triples as u64) } else { PATTERN_WORK };
         self.snippet_method.default_work().map(|_| self.snippet_work.unwrap_or(default))
     }
+
+    fn compact_method(&self) -> Method {
+        self.compact_method.unwrap_or(DEFAULT_COMPACT_METHOD)
+    }
+
+    fn check_methods(&self) -> Result<(), MethodError> {
+        for method in [Some(self.snippet_method), self.compact_method].into_iter().flatten() {
+            if method.takes_query() {
+                return Err(MethodError::NeedsQuery(method));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Indexes the datasets of a store.
 pub struct Indexer<'s> {
     store: &'s Store,
     options: IndexOptions,
+    source: Option<&'s dyn DerivedSource>,
 }
 
 impl<'s> Indexer<'s> {
     /// Creates an indexer of a store.
     #[must_use]
     pub fn new(store: &'s Store, options: IndexOptions) -> Self {
-        Self { store, options }
+        Self { store, options, source: None }
+    }
+
+    /// Takes datasets from a source, as far as it has them.
+    #[must_use]
+    pub fn with_source(self, source: &'s dyn DerivedSource) -> Self {
+        Self { source: Some(source), ..self }
     }
 
     /// Updates the index to the store. An interrupted run keeps its commits, and the next one continues from there.
@@ -155,7 +196,7 @@ impl<'s> Indexer<'s> {
     /// # Errors
     /// If a method needs a query, or the store or the index cannot be read or written.
     pub fn run(&self, on_progress: &dyn Fn(IndexProgress)) -> Result<IndexReport, EngineError> {
-        self.check_methods()?;
+        self.options.check_methods()?;
         let writer = IndexWriter::open(&index_folder(self.store.home()))?;
         self.with_index_defaults(&writer)?.run_with(writer, on_progress)
     }
@@ -166,7 +207,7 @@ impl<'s> Indexer<'s> {
             Some(method) => Some(method),
             None => compact_method_of(&writer.snapshot()?)?,
         };
-        Ok(Self { store: self.store, options: IndexOptions { compact_method, ..self.options } })
+        Ok(Self { options: IndexOptions { compact_method, ..self.options }, ..*self })
     }
 
     fn run_with(
@@ -187,16 +228,17 @@ impl<'s> Indexer<'s> {
             }
         }
         duplicates::update(self.store, &entries)?;
+        let deriver = self.deriver(&writer);
         let mut changed = Vec::new();
         for entry in entries {
-            let version = self.version(&entry, &writer)?;
+            let version = deriver.version(&entry)?;
             if !self.options.rebuild && indexed.get(&entry.dataset.metadata.id) == Some(&version) {
                 report.unchanged += 1;
             } else {
                 changed.push((entry, version));
             }
         }
-        self.index_entries(&changed, &mut writer, &mut report, on_progress)?;
+        self.index_entries(&changed, &deriver, &mut writer, &mut report, on_progress)?;
         let started = Instant::now();
         writer.commit()?;
         writer.finish()?;
@@ -226,76 +268,67 @@ impl<'s> Indexer<'s> {
     /// Indexes changed datasets and removes others from the index, without reading the rest of the store. All changes become
     /// visible in one commit.
     pub fn update(&self, changed: &[DatasetId], removed: &[DatasetId]) -> Result<IndexReport, EngineError> {
-        self.check_methods()?;
+        self.options.check_methods()?;
         let mut writer = IndexWriter::open(&index_folder(self.store.home()))?;
         let indexer = self.with_index_defaults(&writer)?;
         let mut report = IndexReport { analysis: writer.analysis(), removed: removed.len(), ..IndexReport::default() };
         for id in removed {
             writer.remove(id);
         }
+        let deriver = indexer.deriver(&writer);
         let mut entries = Vec::with_capacity(changed.len());
         for id in changed {
             let entry = self.store.entry(id)?;
-            let version = indexer.version(&entry, &writer)?;
+            let version = deriver.version(&entry)?;
             entries.push((entry, version));
         }
         // A single commit: all changes become visible together.
         let options = IndexOptions { commit_triples: u64::MAX, ..indexer.options };
-        Indexer { store: self.store, options }.index_entries(&entries, &mut writer, &mut report, &|_| ())?;
+        Indexer { options, ..indexer }.index_entries(&entries, &deriver, &mut writer, &mut report, &|_| ())?;
         let started = Instant::now();
         writer.merge_segments()?;
         report.times.index += started.elapsed();
         Ok(report)
     }
 
-    fn compact_method(&self) -> Method {
-        self.options.compact_method.unwrap_or(DEFAULT_COMPACT_METHOD)
+    fn deriver(&self, writer: &IndexWriter) -> Deriver<'s> {
+        Deriver::new(self.store.iris(), self.options, writer.analysis())
     }
 
-    fn check_methods(&self) -> Result<(), MethodError> {
-        for method in [Some(self.options.snippet_method), self.options.compact_method].into_iter().flatten() {
-            if method.takes_query() {
-                return Err(MethodError::NeedsQuery(method));
-            }
+    /// Returns the data of a dataset's document: from the source, else from its content.
+    fn derive(&self, deriver: &Deriver<'_>, entry: &Entry, version: &str) -> Result<DerivedDataset, EngineError> {
+        let id = &entry.dataset.metadata.id;
+        if let Some(derived) = self.source.and_then(|source| source.derived(id, version)) {
+            return Ok(DerivedDataset { is_reused: true, ..derived });
         }
-        Ok(())
-    }
-
-    /// Returns the version of a dataset's document: it changes with the content, the metadata and the options.
-    fn version(&self, entry: &Entry, writer: &IndexWriter) -> Result<String, EngineError> {
-        let metadata = serde_json::to_string(&entry.dataset.metadata)?;
-        let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
-        let IndexOptions { snippet_method, snippet_budget, .. } = self.options;
-        let compact = Some(self.compact_method()).filter(|method| *method != DEFAULT_COMPACT_METHOD);
-        let compact = compact.map_or(String::new(), |method| format!(" {method}"));
-        let work = self.options.work(0);
-        let snippet = format!("{snippet_method} {} {work:?} {CARD_LANGUAGES:?}{compact}", snippet_budget.0);
-        let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
-        let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());
-        let facets = format!("{themes:?}{formats:?}{:?}", portal(entry));
-        let coverage = Coverage::declared(&entry.dataset);
-        let coverage = if coverage.is_empty() { String::new() } else { serde_json::to_string(&coverage)? };
-        let description = format!("{metadata}{places:?}{remote}{snippet}{facets}{coverage}");
-        Ok(writer.version(&entry.version, &description))
+        let started = Instant::now();
+        let content = self.store.open_content(entry)?;
+        let read = started.elapsed();
+        let mut derived = match content {
+            StoredContent::InMemory(graph) => deriver.derive(entry, version, &graph)?,
+            StoredContent::Streamed(graph) => deriver.derive_stream(self.store, entry, version, &graph)?,
+        };
+        derived.times.read += read;
+        Ok(derived)
     }
 
     /// Prepares datasets in worker threads and writes them in this one.
     fn index_entries(
         &self,
         entries: &[(Entry, String)],
+        deriver: &Deriver<'_>,
         writer: &mut IndexWriter,
         report: &mut IndexReport,
         on_progress: &dyn Fn(IndexProgress),
     ) -> Result<(), EngineError> {
         let next = AtomicUsize::new(0);
-        let analysis = Analysis::new(writer.analysis());
         let (sender, receiver) = sync_channel(self.options.threads);
         thread::scope(|scope| {
             for _ in 0..self.options.threads {
-                let (sender, next, analysis) = (sender.clone(), &next, &analysis);
+                let (sender, next) = (sender.clone(), &next);
                 scope.spawn(move || {
                     while let Some((entry, version)) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if sender.send(self.prepare(entry, version, analysis)).is_err() {
+                        if sender.send(self.derive(deriver, entry, version)).is_err() {
                             return; // The writing thread has failed and returns its error.
                         }
                     }
@@ -304,8 +337,9 @@ impl<'s> Indexer<'s> {
             drop(sender);
             let mut batch = Batch::default();
             for prepared in receiver {
-                let prepared = prepared?;
+                let prepared: DerivedDataset = prepared?;
                 report.indexed += 1;
+                report.reused += usize::from(prepared.is_reused);
                 report.triples += prepared.triples;
                 report.times.add(prepared.times);
                 // Profiles of many small datasets are larger than the datasets.

@@ -1,20 +1,22 @@
-//! Preparation of a dataset for the index: profile, snippet, card and document.
+//! Derivation of what the index has of a dataset: profile, snippet, card and document.
 
 use super::{
-    COMPACT_BUDGET, DEFAULT_COMPACT_METHOD, Indexer, MAX_CARD_LIST, MAX_PROFILE_PATTERNS, PATTERN_WORK, StageTimes,
+    COMPACT_BUDGET, DEFAULT_COMPACT_METHOD, Deriver, IndexOptions, MAX_CARD_LIST, MAX_PROFILE_PATTERNS, PATTERN_WORK,
+    StageTimes,
 };
-use crate::facts::facts;
+use crate::facts::{facts, portal};
 use crate::features::features;
 use crate::snippets::label_all;
 use crate::{CARD_LANGUAGES, Card, Coverage, EngineError};
+use lodeseek_catalog::Iris;
 use lodeseek_index::document::{CompactDocument, FieldedDocument};
-use lodeseek_index::{Analysis, Feature, IndexDocument};
+use lodeseek_index::{Analysis, AnalysisKind, Feature, IndexDocument, document_version};
 use lodeseek_profile::{PatternSummary, Profile, Schema};
 use lodeseek_rdf::vocab::lodeseek;
-use lodeseek_rdf::{Labels, LiteralKind, StreamedGraph, TermId, TermRef, TripleGraph};
+use lodeseek_rdf::{Labels, StreamedGraph, TermId, TripleGraph};
 use lodeseek_snippet::sample::{SampledGraph, StreamedSample, sample_stream};
-use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, Starts};
-use lodeseek_store::{Entry, StoreError, StoredContent};
+use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples};
+use lodeseek_store::{Entry, Store, StoreError};
 use oxrdf::{Literal, NamedNode, Triple};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -22,13 +24,21 @@ use std::time::{Duration, Instant};
 /// Maximum number of triples of the sample of a graph that exceeds memory.
 const SAMPLE_TRIPLES: usize = 2_000_000;
 
-/// The data of one dataset to be written, computed by a worker thread.
-pub(super) struct PreparedDataset {
-    pub(super) document: IndexDocument,
-    pub(super) profile: Vec<Triple>,
-    pub(super) snippet: Vec<Triple>,
-    pub(super) triples: u64,
-    pub(super) times: StageTimes,
+/// The data of one dataset that the indexer writes.
+#[derive(Clone, Debug)]
+pub struct DerivedDataset {
+    /// The document of the index.
+    pub document: IndexDocument,
+    /// The profile, in VoID.
+    pub profile: Vec<Triple>,
+    /// The snippet with its provenance.
+    pub snippet: Vec<Triple>,
+    /// Number of triples of the content.
+    pub triples: u64,
+    /// The time of each stage.
+    pub times: StageTimes,
+    /// If true, the data was derived elsewhere.
+    pub is_reused: bool,
 }
 
 /// The profile of a dataset's content and what is derived from it.
@@ -47,37 +57,76 @@ struct IndexedSnippets {
     /// The name of the snippet's method.
     method: &'static str,
     snippet: Snippet,
-    ranking: Snippet,
+    ranking: Vec<lodeseek_rdf::Triple>,
 }
 
-impl Indexer<'_> {
-    /// Computes the profile, snippet and document of a dataset.
-    pub(super) fn prepare(
+impl<'i> Deriver<'i> {
+    /// Creates a deriver for a home with these IRIs. An option without a value gets the default of a new index.
+    #[must_use]
+    pub fn new(iris: &'i Iris, options: IndexOptions, analysis: AnalysisKind) -> Self {
+        Self { iris, options, analysis: Analysis::new(analysis) }
+    }
+
+    /// Returns the version of a dataset's document: it changes with the content, the metadata and the options.
+    pub fn version(&self, entry: &Entry) -> Result<String, EngineError> {
+        let metadata = serde_json::to_string(&entry.dataset.metadata)?;
+        let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
+        let IndexOptions { snippet_method, snippet_budget, .. } = self.options;
+        let compact = Some(self.options.compact_method()).filter(|method| *method != DEFAULT_COMPACT_METHOD);
+        let compact = compact.map_or(String::new(), |method| format!(" {method}"));
+        let work = self.options.work(0);
+        let snippet = format!("{snippet_method} {} {work:?} {CARD_LANGUAGES:?}{compact}", snippet_budget.0);
+        let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
+        let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());
+        let facets = format!("{themes:?}{formats:?}{:?}", portal(entry));
+        let coverage = Coverage::declared(&entry.dataset);
+        let coverage = if coverage.is_empty() { String::new() } else { serde_json::to_string(&coverage)? };
+        let description = format!("{metadata}{places:?}{remote}{snippet}{facets}{coverage}");
+        Ok(document_version(self.analysis.kind(), &entry.version, &description))
+    }
+
+    /// Derives the profile, snippet and document of a dataset from its content.
+    ///
+    /// # Errors
+    /// If a method needs a query, or the data cannot be serialized.
+    pub fn derive(&self, entry: &Entry, version: &str, graph: &TripleGraph) -> Result<DerivedDataset, EngineError> {
+        let mut times = StageTimes::default();
+        let described = timed(&mut times.profile, || self.profile(entry, graph));
+        self.derive_described(entry, version, graph, described, times)
+    }
+
+    /// Derives the same of content that exceeds memory: counts from all of it, and the rest from a sample, which is stored.
+    pub(super) fn derive_stream(
+        &self,
+        store: &Store,
+        entry: &Entry,
+        version: &str,
+        stream: &StreamedGraph,
+    ) -> Result<DerivedDataset, EngineError> {
+        let mut times = StageTimes::default();
+        let (sample, described) = timed(&mut times.profile, || self.profile_stream(store, entry, stream))?;
+        self.derive_described(entry, version, &sample, described, times)
+    }
+
+    /// Derives the snippet and the document from content with its profile.
+    fn derive_described(
         &self,
         entry: &Entry,
         version: &str,
-        analysis: &Analysis,
-    ) -> Result<PreparedDataset, EngineError> {
-        let mut times = StageTimes::default();
-        let content = timed(&mut times.read, || self.store.open_content(entry))?;
-        let triples = content.len();
-        let (graph, mut described) = match content {
-            StoredContent::InMemory(graph) => {
-                let described = timed(&mut times.profile, || self.profile(entry, &graph));
-                (graph, described)
-            }
-            StoredContent::Streamed(stream) => timed(&mut times.profile, || self.profile_stream(entry, &stream))?,
-        };
-        let snippets = timed(&mut times.snippet, || self.snippets(&graph, &described.profile))?;
-        let snippet = self.snippet_triples(&graph, &snippets, entry);
+        graph: &TripleGraph,
+        mut described: DescribedContent,
+        mut times: StageTimes,
+    ) -> Result<DerivedDataset, EngineError> {
+        let snippets = timed(&mut times.snippet, || self.snippets(graph, &described.profile))?;
+        let snippet = self.snippet_triples(graph, &snippets, entry);
         let profile = std::mem::take(&mut described.triples);
-        let document =
-            timed(&mut times.document, || self.document(entry, version, analysis, &graph, described, &snippets))?;
-        Ok(PreparedDataset { document, profile, snippet, triples, times })
+        let triples = described.profile.triples;
+        let document = timed(&mut times.document, || self.document(entry, version, graph, described, &snippets))?;
+        Ok(DerivedDataset { document, profile, snippet, triples, times, is_reused: false })
     }
 
     fn profile(&self, entry: &Entry, graph: &TripleGraph) -> DescribedContent {
-        let node = self.store.iris().dataset(&entry.dataset.metadata.id);
+        let node = self.iris.dataset(&entry.dataset.metadata.id);
         let profile = Profile::new(graph);
         let mut triples = profile.to_void(graph, &node);
         triples.extend(PatternSummary::new(graph, MAX_PROFILE_PATTERNS).to_triples(graph, &node));
@@ -89,16 +138,17 @@ impl Indexer<'_> {
     /// demand.
     fn profile_stream(
         &self,
+        store: &Store,
         entry: &Entry,
         stream: &StreamedGraph,
     ) -> Result<(TripleGraph, DescribedContent), StoreError> {
-        let node = self.store.iris().dataset(&entry.dataset.metadata.id);
+        let node = self.iris.dataset(&entry.dataset.metadata.id);
         let profile = Profile::from_stream(stream)?;
-        let patterns = PatternSummary::from_stream(stream, MAX_PROFILE_PATTERNS, &self.store.scratch_folder())?;
+        let patterns = PatternSummary::from_stream(stream, MAX_PROFILE_PATTERNS, &store.scratch_folder())?;
         let schema = Schema::from_stream(stream)?;
         let StreamedSample { sample, ids } = sample_stream(stream, profile, SAMPLE_TRIPLES)?;
         let SampledGraph { graph, profile, .. } = sample;
-        self.store.write_sample(&entry.version, &graph)?;
+        store.write_sample(&entry.version, &graph)?;
         let mut triples = profile.to_void(&graph, &node);
         triples.extend(patterns.in_selection(&ids).to_triples(&graph, &node));
         let sampled = NamedNode::new_unchecked(lodeseek::SAMPLED_TRIPLES);
@@ -110,19 +160,20 @@ impl Indexer<'_> {
 
     /// Extracts the stored snippet and ranks triples for encoders.
     fn snippets(&self, graph: &TripleGraph, profile: &Profile) -> Result<IndexedSnippets, EngineError> {
-        let (method, compact_method) = (self.options.snippet_method, self.compact_method());
+        let (method, compact_method) = (self.options.snippet_method, self.options.compact_method());
         let (budget, work) = (self.options.snippet_budget, self.options.work(graph.len()));
         let extractor = method.extractor(&MethodOptions { work, ..MethodOptions::default() })?;
+        if (method, compact_method) == (Method::IlluSnip, DEFAULT_COMPACT_METHOD) {
+            // Both use the same weights, which are computed once.
+            let illusnip = IlluSnip::default().with_work(work.unwrap_or(u64::MAX));
+            let (snippet, ranking) = illusnip.extract_and_rank(budget, COMPACT_BUDGET, graph, profile);
+            return Ok(IndexedSnippets { method: extractor.name(), snippet, ranking });
+        }
         let compact_work = compact_method.default_work().map(|default| default.min(PATTERN_WORK));
         let ranker = compact_method.extractor(&MethodOptions { work: compact_work, ..MethodOptions::default() })?;
-        let (snippet, ranking) = if (method, compact_method) == (Method::IlluSnip, DEFAULT_COMPACT_METHOD) {
-            // Both use the same weights, which are computed once.
-            let heaviest_first = IlluSnip::default().with_starts(Starts::Heaviest);
-            let illusnip = IlluSnip::default().with_work(work.unwrap_or(u64::MAX));
-            illusnip.extract_with(budget, (&heaviest_first, COMPACT_BUDGET), graph, profile)
-        } else {
-            (extractor.extract(graph, profile, budget), ranker.extract(graph, profile, COMPACT_BUDGET))
-        };
+        let snippet = extractor.extract(graph, profile, budget);
+        let first = ranker.extract(graph, profile, COMPACT_BUDGET).triples;
+        let ranking = rank_triples(graph, profile, &first, COMPACT_BUDGET);
         Ok(IndexedSnippets { method: extractor.name(), snippet, ranking })
     }
 
@@ -131,7 +182,6 @@ impl Indexer<'_> {
         &self,
         entry: &Entry,
         version: &str,
-        analysis: &Analysis,
         graph: &TripleGraph,
         content: DescribedContent,
         snippets: &IndexedSnippets,
@@ -149,20 +199,21 @@ impl Indexer<'_> {
             schema: content.schema,
             sampled_triples: content.sampled_triples,
             snippet_method: snippets.method.to_owned(),
-            compact_method: self.compact_method().name().to_owned(),
+            compact_method: self.options.compact_method().name().to_owned(),
             snippet: label_all(graph, &snippets.snippet.triples, &["en".to_owned()]),
             labels: other_labels(graph, &snippets.snippet),
         };
         let compact = CompactDocument::new(metadata, graph, &snippets.ranking);
         let fielded = FieldedDocument::new(metadata, graph);
         let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
-        let document = IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, analysis, card, compact);
+        let document =
+            IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, &self.analysis, card, compact);
         Ok(document.with_facts(facts).with_features(content.features))
     }
 
     /// Returns the triples of a snippet and its provenance, as written to the store.
     fn snippet_triples(&self, graph: &TripleGraph, snippets: &IndexedSnippets, entry: &Entry) -> Vec<Triple> {
-        let (iris, id) = (self.store.iris(), &entry.dataset.metadata.id);
+        let (iris, id) = (self.iris, &entry.dataset.metadata.id);
         let provenance = Provenance {
             dataset: &iris.dataset(id),
             snippet: &iris.part(id, "snippet"),
@@ -181,7 +232,8 @@ impl Indexer<'_> {
 fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut terms = Vec::with_capacity(3 * snippet.triples.len());
     for triple in &snippet.triples {
-        terms.extend([triple.subject, triple.predicate, triple.object]);
+        terms.extend([triple.subject, triple.predicate]);
+        graph.each_part(triple.object, &mut |part| terms.push(part));
     }
     let mut all = BTreeMap::new();
     for language in CARD_LANGUAGES {
@@ -202,13 +254,9 @@ fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTre
 
 /// Returns the text of a literal tagged with a language or a regional variant of it.
 fn text_in_language<'g>(graph: &'g TripleGraph, literal: TermId, language: &str) -> Option<&'g str> {
-    match graph.term(literal) {
-        TermRef::Literal { lexical, kind: LiteralKind::Language(tag) } => {
-            let primary = tag.split('-').next()?;
-            primary.eq_ignore_ascii_case(language).then_some(lexical)
-        }
-        _ => None,
-    }
+    let literal = graph.term(literal);
+    let primary = literal.language()?.split('-').next()?;
+    primary.eq_ignore_ascii_case(language).then_some(literal.text())
 }
 
 /// Runs a function and adds its running time to a total.

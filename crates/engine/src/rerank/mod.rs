@@ -2,8 +2,10 @@
 //! and ranked by these scores, alone or fused with the sparse rankings.
 
 mod options;
+mod pairs;
 
 pub use options::{RerankError, RerankOptions, WeightedFusion};
+pub use pairs::{CrossEncoding, PairSummary};
 
 use super::dense::{DenseMatch, DenseRetriever, EncodedQuery, PartShare, ScoringOptions};
 use super::scope::CandidateScope;
@@ -28,6 +30,7 @@ pub struct Reranker {
     encoders: Vec<DenseRetriever>,
     /// The place of the encoder with vectors of works, and the works.
     works: Option<(usize, WorkRetriever)>,
+    cross_encoding: Option<CrossEncoding>,
     options: RerankOptions,
 }
 
@@ -49,6 +52,9 @@ pub struct RerankSummary {
     /// Number of datasets for which the works nearest to the query voted. `None` without works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub works: Option<usize>,
+    /// The part of the cross-encoder, if there is one.
+    #[serde(rename = "crossEncoder", skip_serializing_if = "Option::is_none")]
+    pub cross_encoder: Option<PairSummary>,
 }
 
 /// A summary of an encoder's part in a re-ranking.
@@ -70,7 +76,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 /// The rankings of one query's candidates that are fused.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComponentRankings {
     /// The rankings by the models of the pool, in their order.
     pub sparse: Vec<Ranking>,
@@ -85,6 +91,7 @@ pub(super) struct Reranked {
     pub(super) ranking: Ranking,
     pub(super) dense: FxHashMap<DatasetId, Vec<DenseMatch>>,
     pub(super) works: WorkVotes,
+    pairs: FxHashMap<DatasetId, f64>,
     pub(super) summary: RerankSummary,
 }
 
@@ -92,6 +99,16 @@ impl Reranked {
     /// Returns the scores of a dataset by vectors, one for each encoder that has some.
     pub(super) fn dense_matches(&self, id: &DatasetId) -> Vec<DenseMatch> {
         self.dense.get(id).cloned().unwrap_or_default()
+    }
+
+    /// Returns the number of datasets at the top with comparable scores: of a cross-encoder those that it ordered, else all.
+    pub(super) fn comparable(&self) -> usize {
+        if self.pairs.is_empty() { self.ranking.len() } else { self.pairs.len() }
+    }
+
+    /// Returns the score of a dataset by the cross-encoder, if it was scored.
+    pub(super) fn pair_score(&self, id: &DatasetId) -> Option<f64> {
+        self.pairs.get(id).copied()
     }
 
     /// Returns the works nearest to the query that use a dataset.
@@ -126,13 +143,25 @@ impl Reranker {
         }
         let works = open_works(home, &retrievers, &options)?;
         check(&options, &retrievers, works.is_some())?;
-        Ok(Self { encoders: retrievers, works, options })
+        Ok(Self { encoders: retrievers, works, cross_encoding: None, options })
+    }
+
+    /// Sets the cross-encoder that orders the best datasets.
+    #[must_use]
+    pub fn with_cross_encoding(self, cross_encoding: CrossEncoding) -> Self {
+        Self { cross_encoding: Some(cross_encoding), ..self }
     }
 
     /// Returns the options.
     #[must_use]
     pub fn options(&self) -> &RerankOptions {
         &self.options
+    }
+
+    /// Returns the cross-encoder that orders the best datasets, if there is one.
+    #[must_use]
+    pub fn cross_encoding(&self) -> Option<&CrossEncoding> {
+        self.cross_encoding.as_ref()
     }
 
     /// Returns the encoders.
@@ -163,7 +192,8 @@ impl Reranker {
 
     /// Returns the depth to which rankings are fused. Every candidate is within this depth of the ranking that proposed it. A
     /// ranking by vectors has scores of all candidates: those below this depth count as not found, as by the other models.
-    fn fusion_depth(&self) -> usize {
+    #[must_use]
+    pub fn fusion_depth(&self) -> usize {
         let dense = self.options.dense.map_or(0, NonZeroUsize::get);
         self.options.depth.max(dense).max(MIN_FUSION_DEPTH)
     }
@@ -188,6 +218,15 @@ impl Reranker {
                 damaged: dense.damaged(),
             });
         }
+        let ranking = self.add_popularity(self.fuse(components), scope.snapshot)?;
+        let (ranking, pairs) = match &self.cross_encoding {
+            Some(cross_encoding) => {
+                let (ranking, pairs) = cross_encoding.rank(query, ranking, scope.snapshot)?;
+                (ranking, Some(pairs))
+            }
+            None => (ranking, None),
+        };
+        let (pairs, cross_encoder) = pairs.map_or_else(Default::default, |pairs| (pairs.scores, Some(pairs.summary)));
         let summary = RerankSummary {
             pool: self.options.pool.iter().map(|kind| kind.name()).collect(),
             fusion: self.options.fusion.as_ref().map(|fusion| fusion.method.to_string()),
@@ -195,9 +234,9 @@ impl Reranker {
             candidates,
             encoders,
             works: works.as_ref().map(|works| works.0.len()),
+            cross_encoder,
         };
-        let ranking = self.add_popularity(self.fuse(components), scope.snapshot)?;
-        Ok(Reranked { ranking, dense, works: works.unwrap_or_default(), summary })
+        Ok(Reranked { ranking, dense, works: works.unwrap_or_default(), pairs, summary })
     }
 
     /// Adds the popularity boost to every score, if popularity is weighted.
@@ -286,7 +325,7 @@ impl Reranker {
         }
         if let Some(depth) = self.options.dense {
             for (dense, query) in self.encoders.iter().zip(queries) {
-                if is_text_encoder(dense) {
+                if dense.encoder().granularity() != Granularity::Piece {
                     candidates.extend(dense.nearest(query, self.options.combination, depth.get(), scope)?);
                 }
             }

@@ -1,9 +1,8 @@
 //! Options of re-ranking and their errors.
 
-use super::is_text_encoder;
 use crate::dense::DenseRetriever;
 use lodeseek_index::sparse::ModelKind;
-use lodeseek_rerank::{Combination, Method};
+use lodeseek_rerank::{Combination, Granularity, Method};
 use std::num::NonZeroUsize;
 
 /// Default number of works that vote.
@@ -16,7 +15,7 @@ pub struct RerankOptions {
     pub pool: Vec<ModelKind>,
     /// Number of candidates of each sparse model. Default 20.
     pub depth: usize,
-    /// Number of candidates by vectors, for each encoder with one vector per text. Default: none.
+    /// Number of candidates by vectors, for each encoder with one vector per text, or with one weight per term. Default: none.
     ///
     /// The search is exhaustive and exact. All vectors are held in memory, in their stored number format.
     pub dense: Option<NonZeroUsize>,
@@ -112,7 +111,8 @@ pub(super) fn check(options: &RerankOptions, encoders: &[DenseRetriever], has_wo
     if !options.min_similarities.is_empty() && options.min_similarities.len() != encoders.len() {
         return Err(RerankError::MinSimilarities { given: options.min_similarities.len(), expected: encoders.len() });
     }
-    if options.dense.is_some() && !encoders.iter().any(is_text_encoder) {
+    let can_search = |dense: &DenseRetriever| dense.encoder().granularity() != Granularity::Piece;
+    if options.dense.is_some() && !encoders.iter().any(can_search) {
         let names: Vec<&str> = encoders.iter().map(|dense| dense.encoder().name()).collect();
         return Err(RerankError::VectorPerPiece(names.join(", ")));
     }

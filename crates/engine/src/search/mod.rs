@@ -131,7 +131,11 @@ impl Search<'_> {
             None => ranked.ranking.clone(),
         };
         let best = Best {
-            comparable: candidates.map_or(ranking.len(), Ranking::len),
+            comparable: match (&similar, &reranked) {
+                (Some(similar), _) => similar.ranking.len(),
+                (None, Some(reranked)) => reranked.comparable(),
+                (None, None) => ranking.len(),
+            },
             reranked: reranked.as_ref(),
             similar: similar.as_ref(),
         };
@@ -285,6 +289,7 @@ impl Search<'_> {
             fields: matched_fields(self.model, &self.query, document, collection),
             dense: reranked.map(|reranked| reranked.dense_matches(id)).unwrap_or_default(),
             popularity,
+            cross_encoder: reranked.and_then(|reranked| reranked.pair_score(id)),
             works: reranked.and_then(|reranked| reranked.work_evidence(id)),
             similar_to,
             snippet: snippet.iter().map(|triple| mark_terms(triple, &self.query, analysis)).collect(),
@@ -303,7 +308,7 @@ impl Search<'_> {
         let Some(reranker) = &self.ranker.reranker else { return Ok(()) };
         let has_no_term = hit.fields.is_empty();
         for dense in &mut hit.dense {
-            if self.request.explain || has_no_term && dense.granularity == Granularity::Piece {
+            if self.request.explain || has_no_term && dense.granularity != Granularity::Text {
                 dense.parts = reranker.explain(&self.interpreted.words, &hit.card.metadata.id, dense, self.snapshot)?;
             }
         }

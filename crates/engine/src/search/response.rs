@@ -51,6 +51,9 @@ pub struct Hit {
     /// The part of the score added for popularity, if popularity is weighted and the request has no examples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub popularity: Option<f64>,
+    /// The score by the cross-encoder, if it ordered this dataset. Its scores are comparable only with each other.
+    #[serde(rename = "crossEncoder", skip_serializing_if = "Option::is_none")]
+    pub cross_encoder: Option<f64>,
     /// The works nearest to the query that use the dataset, if there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub works: Option<WorkEvidence>,

@@ -54,6 +54,10 @@ fn vector_of(kind: FeatureKind) -> Option<usize> {
     }
 }
 
+/// Weight of the additional feature of [`damped_cosine`], as a share of ln N. Chosen on the judgements of
+/// `docs/src/benchmarks/similar-datasets.md`.
+const DAMPING: f64 = 0.5;
+
 /// Returns the weight ln(N / n) of a feature that n of N datasets have. A feature of an example alone counts as if one
 /// dataset had it.
 pub(super) fn feature_weight(datasets: u64, with_feature: usize) -> f64 {
@@ -95,7 +99,7 @@ impl FeatureSimilarities {
         let mut scores = products;
         for ((scores, squares), rarity) in scores.iter_mut().zip(&lengths.squares).zip(link_rarity) {
             for vector in 0..2 {
-                scores[vector] = cosine(scores[vector], squares[vector], own_squares[vector]);
+                scores[vector] = damped_cosine(scores[vector], squares[vector], own_squares[vector], snapshot.len());
             }
             scores[1] = scores[1].max(rarity);
         }
@@ -114,16 +118,20 @@ impl FeatureSimilarities {
     }
 }
 
-/// Returns the cosine of two vectors, at most 1, from their inner product and their squared lengths.
-fn cosine(product: f64, square: f64, other_square: f64) -> f64 {
-    let lengths = (square * other_square).sqrt();
-    if lengths > 0.0 { (product / lengths).min(1.0) } else { 0.0 }
+/// Returns the cosine of two vectors, from their inner product and their squared lengths, as if each had one more feature of half the
+/// greatest weight ln N, which the other lacks.
+///
+/// Two vectors with a single feature have the cosine 1, even if most datasets have this feature. With the additional feature, common
+/// features alone give a low similarity, and many or rare ones nearly the cosine.
+fn damped_cosine(product: f64, square: f64, other_square: f64, datasets: u64) -> f64 {
+    let additional = (DAMPING * (datasets.max(2) as f64).ln()).powi(2);
+    (product / ((square + additional) * (other_square + additional)).sqrt()).min(1.0)
 }
 
 /// Returns the datasets to which a feature links, or that link to it, with the rarity ln(N / n) / ln N of the link.
 ///
-/// A link target leads to the n datasets that describe entities in its URI space. A described URI space leads to the datasets
-/// that link into it.
+/// A link target leads to the datasets that describe entities in its URI space. A described URI space leads to the datasets
+/// that link into it. Of both numbers n is the larger one: a link to a hub, into which many datasets link, is no rare link.
 fn linked_datasets(
     feature: &Feature,
     weight: f64,
@@ -136,11 +144,8 @@ fn linked_datasets(
     };
     let addresses = snapshot.with_feature(&Feature { kind: opposite, iri: feature.iri.clone() })?;
     let max_weight = (snapshot.len().max(2) as f64).ln();
-    let space_weight = match opposite {
-        FeatureKind::Space => feature_weight(snapshot.len(), addresses.len()),
-        _ => weight,
-    };
-    Ok(addresses.into_iter().map(|address| (space_weight / max_weight, address)).collect())
+    let rarity = weight.min(feature_weight(snapshot.len(), addresses.len())) / max_weight;
+    Ok(addresses.into_iter().map(|address| (rarity, address)).collect())
 }
 
 #[cfg(test)]
@@ -152,5 +157,18 @@ mod tests {
         assert_eq!(feature_weight(8, 8), 0.0);
         assert!((feature_weight(8, 2) - 4f64.ln()).abs() < 1e-12);
         assert_eq!(feature_weight(8, 0), feature_weight(8, 1));
+    }
+
+    /// Datasets with one feature and nothing else: a hub of 100 of 476 datasets, and a feature of two.
+    #[test]
+    fn a_common_feature_alone_gives_a_low_similarity() {
+        let similarity = |with_feature| {
+            let square = feature_weight(476, with_feature).powi(2);
+            damped_cosine(square, square, square, 476)
+        };
+        assert!(similarity(100) < 0.21 && similarity(2) > 0.75, "{} {}", similarity(100), similarity(2));
+        let many = 40.0 * feature_weight(476, 20).powi(2);
+        assert!(damped_cosine(many, many, many, 476) > 0.95);
+        assert_eq!(damped_cosine(0.0, 0.0, 0.0, 1), 0.0);
     }
 }

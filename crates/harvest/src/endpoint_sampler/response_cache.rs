@@ -149,15 +149,14 @@ impl ResponseCache {
 /// Relabels blank nodes by their order in the response.
 fn relabel_blank_nodes(rows: Vec<Row>, query: &str) -> Vec<Row> {
     let mut names: FxHashMap<BlankNode, BlankNode> = FxHashMap::default();
-    let mut named = |term: Term| match term {
-        Term::BlankNode(node) => {
-            let place = names.len();
-            let name = || BlankNode::new_unchecked(format!("q{query}n{place}"));
-            names.entry(node).or_insert_with(name).clone().into()
-        }
-        other => other,
+    let mut named = |node: BlankNode| {
+        let place = names.len();
+        let name = || BlankNode::new_unchecked(format!("q{query}n{place}"));
+        names.entry(node).or_insert_with(name).clone()
     };
-    let row = |row: Row| row.into_iter().map(|term| term.map(&mut named)).collect();
+    let row = |row: Row| {
+        row.into_iter().map(|term| term.map(|term| lodeseek_rdf::relabelled_term(term, &mut named))).collect()
+    };
     rows.into_iter().map(row).collect()
 }
 

@@ -5,8 +5,7 @@
 //! triple to 45 and a text to 512 tokens.
 
 use lodeseek_catalog::Metadata;
-use lodeseek_rdf::{Labels, TripleGraph};
-use lodeseek_snippet::Snippet;
+use lodeseek_rdf::{Labels, Triple, TripleGraph};
 use serde::{Deserialize, Serialize};
 
 /// Dataset as two texts, in parts.
@@ -15,18 +14,17 @@ pub struct CompactDocument {
     /// Title, description, tags, author, titles of the works that introduced the dataset, alternative names. Missing
     /// parts are omitted.
     pub metadata: Vec<String>,
-    /// One line for each triple, `subject property object` by their labels, in the order of the snippet.
+    /// One line for each triple, `subject property object` by their labels, best first.
     pub triples: Vec<String>,
 }
 
 impl CompactDocument {
     /// Creates the compact document of a dataset from a ranking of its triples.
     #[must_use]
-    pub fn new(metadata: &Metadata, graph: &TripleGraph, snippet: &Snippet) -> Self {
+    pub fn new(metadata: &Metadata, graph: &TripleGraph, ranking: &[Triple]) -> Self {
         let labels = Labels::for_index(graph);
         let line = |id| labels.label(id).unwrap_or_default();
-        let triples = snippet
-            .triples
+        let triples = ranking
             .iter()
             .map(|t| one_line(&format!("{} {} {}", line(t.subject), line(t.predicate), line(t.object))))
             .collect();

@@ -6,7 +6,7 @@
 
 use lodeseek_catalog::Metadata;
 use lodeseek_rdf::vocab::rdf;
-use lodeseek_rdf::{Labels, TermId, TripleGraph};
+use lodeseek_rdf::{LABEL_PROPERTIES, Labels, TermId, TermRef, TripleGraph};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -17,7 +17,7 @@ use std::fmt;
 pub enum Field {
     /// All titles, and alternative names.
     Title,
-    /// All descriptions, and the titles of the works that introduced the dataset.
+    /// All descriptions and notes, and the titles of the works that introduced the dataset.
     Description,
     /// Names of authors and publishers.
     Author,
@@ -96,17 +96,29 @@ impl FieldText {
     }
 }
 
+/// Place of a literal in the content of a dataset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiteralPlace {
+    /// If true, it is the first literal of its subject.
+    pub starts_subject: bool,
+    /// If true, its property is one of [`LABEL_PROPERTIES`].
+    pub is_label: bool,
+}
+
 /// Dataset as eight fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldedDocument {
     fields: [FieldText; 8],
+    /// Places of the values of [`Field::Literal`], one for each triple with a literal, in the order of the triples.
+    literals: Vec<LiteralPlace>,
 }
 
 impl FieldedDocument {
     /// Creates the document of a dataset.
     ///
     /// The extraction is that of ACORDAR's authors. Each triple gives one property. An object is a class if it is the
-    /// type of any entity in the graph. Labels are `rdfs:label`, else the local name.
+    /// type of any entity in the graph. Labels are `rdfs:label`, else the local name. The terms of a triple term (RDF 1.2)
+    /// count as those of a triple.
     #[must_use]
     pub fn new(metadata: &Metadata, graph: &TripleGraph) -> Self {
         let mut document = Self::default();
@@ -118,7 +130,7 @@ impl FieldedDocument {
         document.fields[Field::Title.index()] =
             FieldText::from_values(values(&metadata.titles).chain(values(&metadata.alternatives)));
         document.fields[Field::Description.index()] =
-            FieldText::from_values(values(&metadata.descriptions).chain(works));
+            FieldText::from_values(values(&metadata.descriptions).chain(values(&metadata.notes)).chain(works));
         document.fields[Field::Tags.index()] = FieldText::from_values(values(&metadata.keywords).chain(themes));
         document.fields[Field::Author.index()] =
             FieldText::from_values(metadata.agents().map(|agent| agent.name.as_str()));
@@ -146,25 +158,49 @@ impl FieldedDocument {
             });
             text.occurrences.extend(*place);
         };
+        let label_properties: Vec<TermId> = LABEL_PROPERTIES.iter().filter_map(|iri| graph.iri(iri)).collect();
+        let mut subject = None;
         for triple in graph.triples() {
-            add(0, entity, triple.subject);
-            add(1, property, triple.predicate);
-            let object = triple.object;
-            if graph.is_literal(object) {
-                add(2, literal, object);
-            } else if is_class[object.index()] {
-                add(3, class, object);
-            } else {
-                add(0, entity, object);
+            let starts_subject = subject != Some(triple.subject);
+            let is_label = label_properties.contains(&triple.predicate);
+            let mut part = *triple;
+            loop {
+                add(0, entity, part.subject);
+                add(1, property, part.predicate);
+                let object = part.object;
+                if graph.is_literal(object) {
+                    add(2, literal, object);
+                    // A literal of a triple term belongs to the subject of the whole triple.
+                    subject = Some(triple.subject);
+                    self.literals.push(LiteralPlace { starts_subject, is_label });
+                } else if let TermRef::Triple(nested) = graph.term(object) {
+                    part = nested;
+                    continue;
+                } else if is_class[object.index()] {
+                    add(3, class, object);
+                } else {
+                    add(0, entity, object);
+                }
+                break;
             }
         }
     }
 
-    /// Replaces the values of a field, one for each occurrence.
+    /// Replaces the values of a field, one for each occurrence. Each literal then has a subject of its own.
     #[must_use]
     pub fn with<'t>(mut self, field: Field, values: impl IntoIterator<Item = &'t str>) -> Self {
         self.fields[field.index()] = FieldText::from_values(values);
+        if field == Field::Literal {
+            let count = self.fields[field.index()].occurrences.len();
+            self.literals = vec![LiteralPlace { starts_subject: true, is_label: false }; count];
+        }
         self
+    }
+
+    /// Returns the places of the literals, one for each occurrence in the field of literals.
+    #[must_use]
+    pub fn literals(&self) -> &[LiteralPlace] {
+        &self.literals
     }
 
     /// Returns the values of a field.

@@ -4,4 +4,4 @@ mod compact;
 mod fielded;
 
 pub use compact::CompactDocument;
-pub use fielded::{Field, FieldText, FieldedDocument};
+pub use fielded::{Field, FieldText, FieldedDocument, LiteralPlace};

@@ -35,6 +35,18 @@ impl Default for Bm25 {
     }
 }
 
+impl Bm25 {
+    /// Returns the inverse document frequency of a term in a field.
+    pub(crate) fn idf(&self, field: &FieldStatistics, term: &TermStatistics) -> f64 {
+        self.scorer(field, term).idf
+    }
+
+    /// Returns the scorer of a term in a field.
+    pub(crate) fn term_scorer(&self, field: &FieldStatistics, term: &TermStatistics) -> impl TermScorer + use<> {
+        self.scorer(field, term)
+    }
+}
+
 /// S, with all factors that do not depend on the document precomputed.
 pub(super) struct Bm25Scorer {
     idf: f64,

@@ -156,6 +156,13 @@ impl Rows {
         })
     }
 
+    /// Creates rows from [`Rows::bytes`]. Returns `None` if their number is wrong.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8], rows: usize, columns: usize, precision: Precision) -> Option<Self> {
+        let is_complete = precision.bytes(rows, columns) == Some(bytes.len());
+        is_complete.then(|| Self { bytes: Bytes::Held(bytes.into()), rows, columns, precision })
+    }
+
     /// Returns the number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {

@@ -1,6 +1,5 @@
 //! Conditions: retrieval experiments with expected scores, one TOML file each.
 
-use super::coordinate::CoordinateSearch;
 use super::experiment::read_experiment_file;
 use super::field_weights::{FieldPools, WeightProgress, WeightTuning};
 use super::report::{
@@ -11,6 +10,7 @@ use super::tuning::{FusionTuning, LearnOn, TuningProgress, distinct};
 use super::verification::{Collection, VerifiedCollection};
 use anyhow::{Context, bail, ensure};
 use lodeseek_engine::Searcher;
+use lodeseek_eval::CoordinateSearch;
 use lodeseek_eval::{Comparison, Differences, Metric, Run, SignificanceTest, Topic, holm, mean};
 use lodeseek_index::sparse::{FieldSet, FieldWeights, LengthMode, ModelKind, SparseModel};
 use lodeseek_ranking::Ranking;
@@ -526,7 +526,6 @@ impl ExperimentContext<'_> {
             name: row.name.clone(),
             fused,
             cells,
-            published: Vec::new(),
             note,
             by_topic,
             against: Vec::new(),

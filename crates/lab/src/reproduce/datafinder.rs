@@ -30,7 +30,7 @@ use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use systems::ExperimentContext;
-use tables::OVERVIEW;
+use tables::{OVERVIEW, PRINTED};
 
 /// A DataFinder experiment. All paths are relative to the data folder.
 #[derive(Clone, Debug, Deserialize)]
@@ -51,20 +51,61 @@ pub struct DataFinder {
     pub get: String,
     /// Source of the published scores.
     pub source: String,
-    /// Measures, one a column (default: P@5, R@5, AP and RR). The paper keeps five datasets of a topic, so that its MAP and
-    /// MRR are AP@5 and RR@5. One measure is average precision: the overview and the ablations show the first such one.
+    /// Measures, one a column (default: P@5, R@5, AP@5 and RR@5). The paper keeps five datasets of a topic, so that its MAP
+    /// and MRR are AP@5 and RR@5. One measure is average precision: the overview and the ablations show the first such one.
     #[serde(default = "default_measures", deserialize_with = "metrics_by_name")]
     pub measures: Vec<Metric>,
     /// Data files and the counts that are verified.
     pub collection: CollectionSpec,
+    /// The paper's tables, compared with systems.
+    pub printed: Option<PrintedTables>,
     /// Systems in the order of their rows.
     pub systems: Vec<SystemSpec>,
     /// Ablations: tables of queries that lack one part.
+    #[serde(default)]
     pub concealed: Vec<AblationSpec>,
 }
 
+/// Rows that the paper prints.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrintedTables {
+    /// Reason why scores here differ from the print. Without it, a difference is a failure.
+    pub reason: Option<String>,
+    /// Rows in the order of the paper.
+    pub rows: Vec<PrintedRow>,
+}
+
+/// Row of a table of the paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrintedRow {
+    /// Number of the table.
+    pub table: u8,
+    /// Name of the row.
+    pub name: String,
+    /// System that corresponds to it. If absent, nothing is measured for the row, and it needs a `reason`.
+    pub system: Option<String>,
+    /// Difference of the system from that of the paper, or why there is no system.
+    pub reason: Option<String>,
+    /// Printed scores of topics as sentences, in the order of the measures, as shares of 1.
+    #[serde(default)]
+    pub sentences: Vec<f64>,
+    /// Printed scores of topics as keyphrases.
+    #[serde(default)]
+    pub keyphrases: Vec<f64>,
+}
+
+impl PrintedRow {
+    /// Returns the printed scores by form of the topics.
+    fn scores(&self) -> impl Iterator<Item = (QueryForm, &[f64])> {
+        let both = [(QueryForm::Sentences, &self.sentences[..]), (QueryForm::Keyphrases, &self.keyphrases[..])];
+        both.into_iter().filter(|(_, scores)| !scores.is_empty())
+    }
+}
+
 fn default_measures() -> Vec<Metric> {
-    ["P@5", "R@5", "AP", "RR"].iter().filter_map(|name| name.parse().ok()).collect()
+    ["P@5", "R@5", "AP@5", "RR@5"].iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 fn metrics_by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Metric>, D::Error> {
@@ -105,9 +146,6 @@ pub struct SystemSpec {
     pub note: Option<String>,
     /// Ranking method.
     pub ranks: SystemKind,
-    /// The paper's scores by form of the topics, in the order of the measures. 0 means not published.
-    #[serde(default)]
-    pub published: BTreeMap<QueryForm, Vec<f64>>,
     /// Expected scores by table, in the order of the measures.
     #[serde(default)]
     pub expected: BTreeMap<String, Vec<f64>>,
@@ -331,17 +369,20 @@ impl DataFinder {
     /// Checks that every list of expected scores belongs to a table and has its length. Otherwise these scores would be
     /// compared with nothing.
     fn check_scores(&self) -> anyhow::Result<()> {
-        for SystemSpec { name, expected, published, .. } in &self.systems {
+        for SystemSpec { name, expected, .. } in &self.systems {
             for view in expected.keys() {
                 ensure!(View::ALL.iter().any(|known| known.id() == *view), "{name}: there is no table {view}");
             }
-            for scores in expected.values().chain(published.values()) {
-                ensure!(
-                    scores.len() == self.measures.len(),
-                    "{name}: {} scores of a table instead of {}",
-                    scores.len(),
-                    self.measures.len()
-                );
+            for scores in expected.values() {
+                self.check_length(name, scores)?;
+            }
+        }
+        for row in self.printed.iter().flat_map(|printed| &printed.rows) {
+            let known = |name: &String| self.systems.iter().any(|system| system.name == *name);
+            ensure!(row.system.as_ref().is_none_or(known), "printed row {}: no such system", row.name);
+            ensure!(row.system.is_some() || row.reason.is_some(), "printed row {}: a system or a reason", row.name);
+            for (_, scores) in row.scores() {
+                self.check_length(&row.name, scores)?;
             }
         }
         for part in self.concealed.iter().flat_map(|concealed| concealed.expected.keys()) {
@@ -350,10 +391,17 @@ impl DataFinder {
         Ok(())
     }
 
+    fn check_length(&self, name: &str, scores: &[f64]) -> anyhow::Result<()> {
+        let (found, expected) = (scores.len(), self.measures.len());
+        ensure!(found == expected, "{name}: {found} scores of a table instead of {expected}");
+        Ok(())
+    }
+
     /// Returns the names of its tables.
     pub(super) fn tables(&self) -> Vec<String> {
         let concealed = self.concealed.iter().map(|concealed| concealed.id());
-        [OVERVIEW.to_owned()].into_iter().chain(View::ALL.map(View::id)).chain(concealed).collect()
+        let printed = self.printed.as_ref().map(|_| PRINTED.to_owned());
+        [OVERVIEW.to_owned()].into_iter().chain(printed).chain(View::ALL.map(View::id)).chain(concealed).collect()
     }
 
     /// Verifies the collection, then computes every table. `progress` receives the name of each step.
@@ -375,7 +423,9 @@ impl DataFinder {
         for view in View::ALL {
             tables.push(context.table(view)?);
         }
-        tables.insert(0, context.overview(&tables));
+        let overview = context.overview(&tables);
+        let printed = self.printed.as_ref().map(|printed| context.printed(printed, &tables));
+        tables.splice(0..0, [overview].into_iter().chain(printed));
         for concealed in &self.concealed {
             tables.push(context.ablation(concealed)?);
         }

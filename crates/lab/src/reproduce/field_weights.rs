@@ -6,8 +6,9 @@
 //! ignored.
 
 use super::tuning::{check_disjoint, training_judgements};
-use super::{CoordinateSearch, LearnOn, Progress, Start, TuneError};
+use super::{LearnOn, TuneError};
 use crate::neighbors::parallel_map;
+use lodeseek_eval::{CoordinateSearch, Progress, Start};
 use lodeseek_eval::{Folds, Grades, Metric, Qrels};
 use lodeseek_index::document::Field;
 use lodeseek_index::sparse::{FieldWeights, ScoreParts};

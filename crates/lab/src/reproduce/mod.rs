@@ -2,7 +2,7 @@
 //!
 //! An experiment is a TOML file ([`Experiment`]). A [`Condition`] names runs or rankers, a collection, and expected
 //! scores. [`Condition::reproduce`] verifies the collection, computes the scores and returns a [`Report`].
-//! [`CoordinateSearch`] optimises weights. [`WeightTuning`] learns field weights with it, and [`FusionTuning`] fusions of
+//! [`CoordinateSearch`](lodeseek_eval::CoordinateSearch) optimises weights. [`WeightTuning`] learns field weights with it, and [`FusionTuning`] fusions of
 //! runs, both by cross-validation: test topics influence no choice.
 //!
 //! | part | reproduces | experiment files |
@@ -17,7 +17,6 @@
 //! | [`Iclr`] | González-Márquez and Kobak 2024: k-NN accuracy of vectors and of two-dimensional maps | `iclr` |
 
 mod condition;
-mod coordinate;
 mod datafinder;
 mod experiment;
 mod field_weights;
@@ -32,7 +31,6 @@ pub use condition::{
     Average, Condition, ConditionProgress, Erratum, FusionSpec, ModelSpec, PrintedRanking, PrintedRankings,
     RankErratum, RankingSource, Row, ScoreFile, System, Table, WeightSource,
 };
-pub use coordinate::{CoordinateSearch, Optimum, Progress, Start};
 pub use datafinder::{
     AblationSpec, CollectionSpec, DataFinder, DataFinderProgress, PaperSimilarity, SystemKind, SystemSpec, TextForm,
 };

@@ -48,7 +48,7 @@ impl fmt::Display for Outcome {
 pub struct Cell {
     /// Expected score.
     pub expected: f64,
-    /// Measured score.
+    /// Measured score; not a number if nothing was measured.
     pub measured: f64,
     /// Agreement of the two.
     pub outcome: Outcome,
@@ -97,6 +97,19 @@ impl Cell {
         Self { expected: printed, outcome, reason: Some(reason), ..Self::new(expected, measured) }
     }
 
+    /// Builds a cell from a number printed with three decimals, and the score measured for it, if any. A difference is
+    /// known if `is_known`, as for a measurement on other data.
+    #[must_use]
+    pub fn from_print(printed: f64, measured: Option<f64>, is_known: bool) -> Self {
+        let rounded = measured.map(|measured| (measured * 1e3).round());
+        let outcome = match (rounded == Some((printed * 1e3).round()), is_known) {
+            (true, _) => Outcome::Ok,
+            (false, true) => Outcome::KnownDifference,
+            (false, false) => Outcome::Fail,
+        };
+        Self { outcome, ..Self::new(printed, measured.unwrap_or(f64::NAN)) }
+    }
+
     /// Adds standard deviations.
     #[must_use]
     pub fn with_spread(self, spread: Spread) -> Self {
@@ -117,8 +130,11 @@ impl Cell {
     }
 }
 
-/// Formats a score with four decimals and without the leading zero.
+/// Formats a score with four decimals and without the leading zero. A score that was not measured is a dash.
 fn decimals(score: f64) -> String {
+    if score.is_nan() {
+        return "–".to_owned();
+    }
     let text = format!("{score:.4}");
     text.strip_prefix('0').map_or(text.clone(), str::to_owned)
 }
@@ -132,8 +148,6 @@ pub struct RowReport {
     pub fused: bool,
     /// Scores in the order of the measures.
     pub cells: Vec<Cell>,
-    /// Published scores of these measures on other data, in their order. Empty if there are none.
-    pub published: Vec<Option<f64>>,
     /// Remark on the origin of the row.
     pub note: Option<String>,
     /// Value of every topic for each measure, as significance tests need them.
@@ -383,25 +397,14 @@ fn count_outcomes(what: &str, outcomes: &[Outcome]) -> String {
 
 impl TableReport {
     fn markdown(&self) -> String {
-        let mut columns = self.measures.clone();
-        if self.has_published() {
-            columns.extend(self.measures.iter().map(|measure| format!("published: {measure}")));
-        }
+        let columns = &self.measures;
         let mut text = format!("| | {} |\n|---|{}\n", columns.join(" | "), "---|".repeat(columns.len()));
         for row in &self.rows {
             let cell = |(column, cell): (usize, &Cell)| format!("{}{}", cell.markdown(), row.markdown_mark(column));
-            let mut cells: Vec<String> = row.cells.iter().enumerate().map(cell).collect();
-            cells.extend(row.published.iter().map(|score| score.map_or("–".to_owned(), decimals)));
-            cells.resize(columns.len(), "–".to_owned());
+            let cells: Vec<String> = row.cells.iter().enumerate().map(cell).collect();
             let _ = writeln!(text, "| {} | {} |", row.name, cells.join(" | "));
         }
         text
-    }
-
-    /// Returns true if the table has a column of published scores.
-    #[must_use]
-    pub fn has_published(&self) -> bool {
-        self.rows.iter().any(|row| !row.published.is_empty())
     }
 
     /// Returns the number of cells of each outcome as text.
@@ -578,6 +581,14 @@ mod tests {
         assert_eq!(known(0.5883, 0.5877, 0.5883), Outcome::KnownDifference);
         assert_eq!(known(0.5876, 0.5877, 0.5876), Outcome::Okish);
         assert_eq!(known(0.5877, 0.9, 0.6), Outcome::Fail, "a reason excuses the print, not the program");
+        let printed = |measured, is_known| Cell::from_print(0.234, measured, is_known).outcome;
+        assert_eq!(printed(Some(0.2344), false), Outcome::Ok, "three decimals are printed");
+        assert_eq!(
+            [true, false].map(|is_known| printed(Some(0.2346), is_known)),
+            [Outcome::KnownDifference, Outcome::Fail]
+        );
+        assert_eq!([true, false].map(|is_known| printed(None, is_known)), [Outcome::KnownDifference, Outcome::Fail]);
+        assert_eq!(Cell::from_print(0.234, None, true).markdown(), "– (known: .2340)");
         assert_eq!((decimals(0.5), decimals(1.0)), (".5000".to_owned(), "1.0000".to_owned()));
     }
 
@@ -586,7 +597,6 @@ mod tests {
             name: name.to_owned(),
             fused,
             cells: vec![Cell::new(0.5, measured)],
-            published: Vec::new(),
             note: fused.then(|| "two runs".to_owned()),
             by_topic: vec![BTreeMap::from([("q1".to_owned(), measured)])],
             against: Vec::new(),

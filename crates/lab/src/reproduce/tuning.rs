@@ -1,7 +1,7 @@
 //! Fusion of runs with weights learned by cross-validation.
 
-use super::{CoordinateSearch, Optimum, Progress};
 use crate::neighbors::parallel_map;
+use lodeseek_eval::{CoordinateSearch, Optimum, Progress};
 use lodeseek_eval::{Fold, Folds, Grades, Metric, Qrels, Run, mean};
 use lodeseek_ranking::Ranking;
 use lodeseek_rerank::{Method, Normalization, Pool};

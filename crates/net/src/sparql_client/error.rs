@@ -1,6 +1,7 @@
 //! Errors of calls to endpoints.
 
 use crate::egress::{EgressError, EgressFault};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ const EXCERPT_CHARS: usize = 300;
 /// Excerpt of an endpoint's error text for messages.
 ///
 /// It is one line of at most 300 characters, without control characters and characters that change the text direction.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Excerpt(String);
 
 impl Excerpt {
@@ -40,11 +41,13 @@ impl fmt::Display for Excerpt {
 }
 
 /// Failed call to an endpoint.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum RemoteError {
     /// Blocked or failed request: policy, network, timeout, size limit or cancellation.
+    /// It belongs to the process that sent the request, and is not serialized.
     #[error(transparent)]
+    #[serde(skip)]
     Egress(#[from] EgressError),
     /// Query rejected by the endpoint: status 400.
     #[error("<{endpoint}> rejected the query{text}")]

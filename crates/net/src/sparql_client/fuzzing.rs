@@ -1,7 +1,7 @@
 //! Reading of responses without requests. Only in fuzz builds.
 
 use super::solutions::Answer;
-use super::{RemoteError, RemoteGraph, graph};
+use super::{RemoteError, RemoteGraph, ResponseRows, graph};
 use sparesults::QuerySolution;
 use std::io::Cursor;
 use std::sync::Arc;
@@ -14,8 +14,7 @@ const ENDPOINT: &str = "http://endpoint.example/sparql";
 /// # Errors
 /// As for [`SparqlClient::select`](super::SparqlClient::select) and its rows.
 pub fn read_rows(body: Vec<u8>, limit: u64) -> Result<Vec<QuerySolution>, RemoteError> {
-    let mut rows = Answer::open(ENDPOINT, Cursor::new(body), Arc::default())?.rows(limit, 0)?;
-    std::iter::from_fn(|| rows.next()).collect()
+    ResponseRows::open(ENDPOINT, Cursor::new(body), limit, 0)?.collect()
 }
 
 /// Reads the response to an `ASK`.

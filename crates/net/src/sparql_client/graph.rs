@@ -6,7 +6,7 @@ use super::source::{Meter, ResponseContext};
 use crate::egress::EgressError;
 use lodeseek_rdf::TripleSink;
 use lodeseek_rdf::dump::{DumpReader, FileReport};
-use oxrdf::{NamedOrBlankNode, Term, Triple, TripleRef};
+use oxrdf::{Triple, TripleRef};
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -41,14 +41,8 @@ impl TripleSink for Collector<'_> {
     }
 }
 
-fn renamed(mut triple: Triple, response: u64) -> Triple {
-    if let NamedOrBlankNode::BlankNode(node) = &triple.subject {
-        triple.subject = relabel(node, response).into();
-    }
-    if let Term::BlankNode(node) = &triple.object {
-        triple.object = relabel(node, response).into();
-    }
-    triple
+fn renamed(triple: Triple, response: u64) -> Triple {
+    lodeseek_rdf::relabelled(triple, &mut |node| relabel(&node, response))
 }
 
 /// Reader that stops when the collector is full. It keeps the error, because the dump reader only reports its text.

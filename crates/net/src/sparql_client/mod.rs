@@ -29,6 +29,7 @@ mod error;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod graph;
+mod relay;
 mod solutions;
 mod source;
 #[cfg(test)]
@@ -38,6 +39,7 @@ mod timeout;
 pub use endpoint::EndpointStatistics;
 pub use error::{Excerpt, FailureKind, RemoteError};
 pub use graph::RemoteGraph;
+pub use relay::{ParseOutcome, RelayedBody, ResponseRows};
 pub use solutions::Solutions;
 
 use crate::egress::{Cancellation, Egress, Request, RequestLimits, Response};

@@ -123,13 +123,11 @@ impl Rows {
 }
 
 fn renamed(row: QuerySolution, response: u64, variables: &Arc<[Variable]>) -> QuerySolution {
-    if !row.values().iter().any(|value| matches!(value, Some(Term::BlankNode(_)))) {
+    if !row.values().iter().any(|value| matches!(value, Some(Term::BlankNode(_) | Term::Triple(_)))) {
         return row;
     }
-    let values = row.values().iter().map(|value| match value {
-        Some(Term::BlankNode(node)) => Some(relabel(node, response).into()),
-        value => value.clone(),
-    });
+    let label = |term: &Term| lodeseek_rdf::relabelled_term(term.clone(), &mut |node| relabel(&node, response));
+    let values = row.values().iter().map(|value| value.as_ref().map(label));
     QuerySolution::from((Arc::clone(variables), values.collect::<Vec<_>>()))
 }
 

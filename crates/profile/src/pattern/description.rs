@@ -45,7 +45,7 @@ impl Description<'_> {
                 Element::Outgoing(property) => (lodeseek::OUTGOING_PROPERTY, property),
                 Element::Incoming(property) => (lodeseek::INCOMING_PROPERTY, property),
             };
-            self.add(&part, property, self.graph.term(term).to_term());
+            self.add(&part, property, self.graph.to_term(term));
         }
     }
 
@@ -55,7 +55,7 @@ impl Description<'_> {
         self.add(self.dataset, lodeseek::HAS_LINK_PATTERN, part.clone());
         self.add(&part, rdf::TYPE, node(lodeseek::LINK_PATTERN));
         self.add(&part, lodeseek::SUBJECT_PATTERN, self.part("entity-pattern", pattern.subject.0));
-        self.add(&part, void::PROPERTY, self.graph.term(pattern.property).to_term());
+        self.add(&part, void::PROPERTY, self.graph.to_term(pattern.property));
         self.add(&part, lodeseek::OBJECT_PATTERN, self.part("entity-pattern", pattern.object.0));
         self.count(&part, void::TRIPLES, counted.links);
     }

@@ -86,7 +86,7 @@ proptest! {
         let patterns = Patterns::new(&graph);
         let mut links: BTreeMap<LinkPattern, Vec<u32>> = BTreeMap::new();
         for (place, triple) in graph.triples().iter().enumerate() {
-            let link = graph.term(triple.predicate) != TermRef::Iri(rdf::TYPE) && !graph.is_literal(triple.object);
+            let link = graph.term(triple.predicate) != TermRef::Iri(rdf::TYPE) && graph.is_resource(triple.object);
             let key = link.then(|| LinkPattern {
                 subject: patterns.pattern_of(triple.subject).expect("an entity"),
                 property: triple.predicate,

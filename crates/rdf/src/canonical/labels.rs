@@ -147,6 +147,7 @@ impl Term for Metered<'_> {
             TermRef::Iri(_) => TermKind::Iri,
             TermRef::Blank(_) => TermKind::BlankNode,
             TermRef::Literal { .. } => TermKind::Literal,
+            TermRef::Triple(_) => TermKind::Triple,
         }
     }
 
@@ -167,19 +168,19 @@ impl Term for Metered<'_> {
         self.kind_of_literal().map(|kind| match kind {
             LiteralKind::Datatype(iri) => IriRef::new_unchecked(MownStr::from(iri)),
             // Sophia reads the datatype of literals without a language tag.
-            LiteralKind::Plain | LiteralKind::Language(_) => IriRef::new_unchecked(MownStr::from(XSD_STRING)),
+            _ => IriRef::new_unchecked(MownStr::from(XSD_STRING)),
         })
     }
 
     fn language_tag(&self) -> Option<LanguageTag<MownStr<'_>>> {
-        match self.kind_of_literal() {
-            Some(LiteralKind::Language(tag)) => Some(LanguageTag::new_unchecked(MownStr::from(tag))),
-            _ => None,
-        }
+        self.term.language().map(|tag| LanguageTag::new_unchecked(MownStr::from(tag)))
     }
 
     fn base_direction(&self) -> Option<BaseDirection> {
-        None
+        self.kind_of_literal()?.direction().map(|direction| match direction {
+            oxrdf::BaseDirection::Ltr => BaseDirection::Ltr,
+            oxrdf::BaseDirection::Rtl => BaseDirection::Rtl,
+        })
     }
 
     fn borrow_term(&self) -> Self {

@@ -45,6 +45,10 @@ impl<'g> CanonicalLines<'g> {
     }
 }
 
+/// Suffixes of language tags with a base direction.
+const LTR: &str = "--ltr";
+const RTL: &str = "--rtl";
+
 /// Writes a term in its canonical form.
 fn write(term: TermRef<'_>, line: &mut String) {
     match term {
@@ -58,8 +62,12 @@ fn write(term: TermRef<'_>, line: &mut String) {
                 LiteralKind::Plain => {}
                 LiteralKind::Language(tag) => line.extend(["@", &tag.to_ascii_lowercase()]),
                 LiteralKind::Datatype(iri) => line.extend(["^^<", iri, ">"]),
+                LiteralKind::LeftToRight(tag) => line.extend(["@", &tag.to_ascii_lowercase(), LTR]),
+                LiteralKind::RightToLeft(tag) => line.extend(["@", &tag.to_ascii_lowercase(), RTL]),
             }
         }
+        // A graph with triple terms is converted to one without them before.
+        TermRef::Triple(_) => {}
     }
 }
 
@@ -114,6 +122,7 @@ fn begins(term: TermRef<'_>) -> u8 {
         TermRef::Literal { .. } => b'"',
         TermRef::Iri(_) => b'<',
         TermRef::Blank(_) => b'_',
+        TermRef::Triple(_) => b'(',
     }
 }
 
@@ -145,11 +154,29 @@ fn lexical(a: &str, b: &str) -> Ordering {
 
 fn kinds(a: LiteralKind<'_>, b: LiteralKind<'_>) -> Ordering {
     match (a, b) {
-        (LiteralKind::Language(a), LiteralKind::Language(b)) => {
-            a.bytes().map(|byte| byte.to_ascii_lowercase()).cmp(b.bytes().map(|byte| byte.to_ascii_lowercase()))
-        }
         (LiteralKind::Datatype(a), LiteralKind::Datatype(b)) => ended(a, b, b'>'),
-        // The order of the kinds equals that of a space, `@` and `^^`.
-        _ => a.cmp(&b),
+        (a, b) => match (tag(a), tag(b)) {
+            (Some(a), Some(b)) => a.cmp(b),
+            // The order of the kinds equals that of a space, `@` and `^^`.
+            _ => order(a).cmp(&order(b)),
+        },
+    }
+}
+
+/// Returns the bytes of a language tag in lower case, with the base direction.
+fn tag(kind: LiteralKind<'_>) -> Option<impl Iterator<Item = u8>> {
+    let direction = match kind {
+        LiteralKind::LeftToRight(_) => LTR,
+        LiteralKind::RightToLeft(_) => RTL,
+        _ => "",
+    };
+    kind.language().map(|tag| tag.bytes().map(|byte| byte.to_ascii_lowercase()).chain(direction.bytes()))
+}
+
+fn order(kind: LiteralKind<'_>) -> u8 {
+    match kind {
+        LiteralKind::Plain => b' ',
+        LiteralKind::Datatype(_) => b'^',
+        _ => b'@',
     }
 }

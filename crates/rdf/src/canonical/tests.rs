@@ -142,3 +142,19 @@ fn alike_nodes_within_the_limits_have_a_fingerprint() {
     assert!(fingerprint(&cycles, "a.nt").is_ok());
     assert!(fingerprint(&circle(labels::MAX_DEPTH, &[1]), "a.nt").is_ok());
 }
+
+#[test]
+fn triple_terms_have_fingerprints() {
+    let lines = "_:x <ex:p> <<( _:x <ex:q> <<( _:y <ex:r> \"a\"@ar--rtl )>> )>> .\n_:y <ex:p> <ex:o> .";
+    let found = fingerprint(lines, "a.nt").expect("a fingerprint");
+    let renamed = lines.replace("_:x", "_:z").replace("_:y", "_:x");
+    assert_eq!(found, fingerprint(&renamed, "a.nt").expect("a fingerprint"));
+    for (part, other) in [("_:y <ex:r>", "_:x <ex:r>"), ("--rtl", "--ltr"), ("--rtl", "")] {
+        assert_ne!(found, fingerprint(&lines.replace(part, other), "a.nt").expect("a fingerprint"), "{other}");
+    }
+    let text = "<ex:s> <ex:p> \"a\"@en-gb , \"a\"@en--rtl , \"a\"@en--ltr , \"a\"@en , \"a\" , 1 , \"a\"@fr .";
+    let turtle = graph(&format!("PREFIX ex: <ex:> {text}"), "a.ttl");
+    let mut found = Vec::new();
+    CanonicalLines::new(&turtle, Vec::new()).each(|line| found.push(line.to_owned()));
+    assert!(found.is_sorted() && found.len() == 7, "{found:#?}");
+}

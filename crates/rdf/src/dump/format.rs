@@ -1,10 +1,10 @@
 //! Detection of the syntax by content; media type and suffix decide ambiguous cases.
 
 use super::Refusal;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Supported input syntax.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the syntaxes'")]
 pub enum Syntax {
     #[serde(rename = "Turtle")]
@@ -88,7 +88,7 @@ enum ContentKind {
 ///
 /// HDT files are detected earlier. If HDT is announced here, the document is in another syntax.
 pub(super) fn detect(name: &str, announced: Option<Syntax>, head: &[u8]) -> Result<Syntax, Refusal> {
-    let content = skip_blank_and_comments(head);
+    let content = skip_versions(skip_blank_and_comments(head));
     refuse_other_languages(content)?;
     let kind = content_kind(content);
     match (announced, kind) {
@@ -126,6 +126,18 @@ fn skip_blank_and_comments(mut head: &[u8]) -> &[u8] {
         let end = memchr::memchr2(b'\n', b'\r', head).unwrap_or(head.len());
         head = &head[end..];
     }
+}
+
+/// Skips version directives (RDF 1.2), which Turtle, TriG, N-Triples and N-Quads have.
+fn skip_versions(mut content: &[u8]) -> &[u8] {
+    while content.starts_with(b"@version") || starts_with_ignoring_case(content, "version") {
+        let line = memchr::memchr2(b'\n', b'\r', content).unwrap_or(content.len());
+        let Some(quote) = content[..line].iter().position(|byte| matches!(byte, b'"' | b'\'')) else { break };
+        let Some(end) = memchr::memchr(content[quote], &content[quote + 1..line]) else { break };
+        let rest = content[quote + end + 2..].trim_ascii_start();
+        content = skip_blank_and_comments(rest.strip_prefix(b".").unwrap_or(rest));
+    }
+    content
 }
 
 fn starts_with_ignoring_case(text: &[u8], prefix: &str) -> bool {
@@ -228,6 +240,10 @@ mod tests {
             ("dump", "<x:a> <x:b> \"c d\"@en <x:d> .\n<x:a> ", Syntax::NQuads),
             ("a.nt", "# Turtle\n@prefix a: <x:a> .", Syntax::Turtle),
             ("dump", "<http://a/b> <c> <d> .", Syntax::Turtle),
+            ("a.nt", "VERSION \"1.2\"\n<a:b> <a:c> <<( <a:d> <a:e> <a:f> )>> .", Syntax::NTriples),
+            ("a.nt", "VERSION '1.2'\n# x\nPREFIX a: <x:a>", Syntax::Turtle),
+            ("dump", "@version \"1.2\" .\n<< <a:b> <a:c> <a:d> >> <a:e> 1 .", Syntax::Turtle),
+            ("dump", "VERSION \"1.2\"\n<x:a> <x:b> <x:c> <x:d> .", Syntax::NQuads),
             ("a.nt.gz", "", Syntax::NTriples),
             ("a.hdt.gz", "<http://a/b> <c> <d> .", Syntax::Turtle),
             ("a.n3", "ex:a ex:b ex:c .", Syntax::N3),

@@ -94,11 +94,13 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
 /// must not become another graph because its syntax changed.
 fn with_lower_case_tag(object: Term) -> Term {
     let Term::Literal(literal) = &object else { return object };
-    match literal.language() {
-        Some(tag) if tag.bytes().any(|byte| byte.is_ascii_uppercase()) => {
-            Literal::new_language_tagged_literal_unchecked(literal.value(), tag.to_ascii_lowercase()).into()
-        }
-        _ => object,
+    let Some(tag) = literal.language().filter(|tag| tag.bytes().any(|byte| byte.is_ascii_uppercase())) else {
+        return object;
+    };
+    let (value, tag) = (literal.value(), tag.to_ascii_lowercase());
+    match literal.direction() {
+        None => Literal::new_language_tagged_literal_unchecked(value, tag).into(),
+        Some(direction) => Literal::new_directional_language_tagged_literal_unchecked(value, tag, direction).into(),
     }
 }
 

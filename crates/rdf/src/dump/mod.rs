@@ -28,7 +28,8 @@ pub use unpack::open;
 
 use super::triples::TripleSink;
 use oxrdf::{Literal, NamedOrBlankNode, Term, Triple};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 use std::io::{self, Read};
@@ -93,7 +94,7 @@ impl Default for Limits {
 }
 
 /// Result of reading one file, or one member of an archive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// Read completely, without skipped statements. Repairs are listed as problems.
@@ -116,10 +117,10 @@ impl Outcome {
 }
 
 /// Problem in a file.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Problem {
     /// Line number, starting at 1, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// Description of the problem and its consequence.
     pub message: String,
@@ -135,16 +136,16 @@ impl fmt::Display for Problem {
 }
 
 /// Report about one file, or one member of an archive.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FileReport {
     /// File name as in the catalogue; `archive!member` for a member of an archive.
     pub file: String,
     /// Detected syntax.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub syntax: Option<Syntax>,
     /// Compressions and archives around the document, outermost first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub layers: Vec<&'static str>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<Cow<'static, str>>,
     /// Number of triples read, with repetitions.
     pub triples: u64,
     /// Number of skipped statements.
@@ -152,10 +153,10 @@ pub struct FileReport {
     /// Result of reading.
     pub outcome: Outcome,
     /// First problems, in the order of the file.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
     /// Number of problems that are not listed.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub unlisted_problems: u64,
 }
 
@@ -433,7 +434,7 @@ struct ReadContext<'a> {
 
 impl ReadContext<'_> {
     /// Reads one decompressed document: a file or a member of an archive.
-    fn document(&mut self, reader: Box<dyn Read + '_>, name: &str, layers: Vec<&'static str>) {
+    fn document(&mut self, reader: Box<dyn Read + '_>, name: &str, layers: Vec<Cow<'static, str>>) {
         let mut report = FileReport { layers, ..FileReport::new(name) };
         self.graph.start_file();
         let mut sink = Sink {
@@ -442,6 +443,7 @@ impl ReadContext<'_> {
             report: &mut report,
             budget: Rc::default(),
             counter: ResolvedCounter::default(),
+            rdf_star: None,
         };
         // The media type describes the whole distribution, not the members of an archive.
         let announced = self.announced.filter(|_| !name.contains('!')).or_else(|| Syntax::from_file_name(name));
@@ -592,6 +594,9 @@ fn object_length(object: &Term) -> usize {
             let datatype = literal.language().unwrap_or_else(|| literal.datatype().as_str()).len();
             literal.value().len() + if datatype > 256 { datatype } else { 0 }
         }
+        Term::Triple(triple) => {
+            subject_text(&triple.subject).len() + triple.predicate.as_str().len() + object_length(&triple.object)
+        }
     }
 }
 
@@ -609,6 +614,8 @@ struct Sink<'a> {
     report: &'a mut FileReport,
     budget: Rc<ResolvedBudget>,
     counter: ResolvedCounter,
+    /// First line with a quoted triple of RDF-star.
+    rdf_star: Option<u64>,
 }
 
 impl Sink<'_> {
@@ -674,6 +681,7 @@ fn check(triple: &Triple) -> Result<(), String> {
         Term::NamedNode(node) => check_iri(node.as_str()),
         Term::BlankNode(_) => Ok(()),
         Term::Literal(literal) => check_literal(literal),
+        Term::Triple(triple) => check(triple),
     }
 }
 

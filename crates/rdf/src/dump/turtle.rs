@@ -9,13 +9,16 @@
 //!
 //! * the statements before and after a missing dot at the end of a line;
 //! * the valid predicate lists (between `;`), with the subject of the statement;
-//! * the valid objects (between `,`) of a broken predicate list, with its predicate. A collection or a blank node property
-//!   list is one object, so it is kept or skipped as a whole.
+//! * the valid objects (between `,`) of a broken predicate list, with its predicate. A collection, a blank node property
+//!   list, a triple term, or an object with its annotations is one object, so it is kept or skipped as a whole.
+//!
+//! Quoted triples of RDF-star (`<< s p o >>`) are reified triples of RDF 1.2, and are read as such.
 //!
 //! Documents are parsed as TriG, a superset of Turtle, except N3. Graph names are dropped, because a dataset is one
 //! graph. The content of N3 formulas is quoted, not asserted, and is skipped.
 
 use super::{Refusal, ResolvedBudget, ResolvedCounter, Sink, Syntax, object_length, shorten, subject_text};
+use crate::triples::MAX_TRIPLE_TERM_DEPTH;
 use oxrdf::{BlankNode, GraphName, NamedOrBlankNode, Term, Triple};
 use oxttl::n3::{LowLevelN3Parser, N3Parser, N3Quad, N3Term};
 use oxttl::trig::LowLevelTriGParser;
@@ -121,6 +124,8 @@ struct Scanner {
     depth: u32,
     /// Number of open brackets in the current statement.
     nested: usize,
+    /// Number of open triple terms in the current statement.
+    triple_terms: usize,
     ends: Vec<StatementEnd>,
 }
 
@@ -139,6 +144,9 @@ impl Scanner {
             }
             if self.nested + self.depth as usize > limits.nesting {
                 return Err(Refusal::Nesting { limit: limits.nesting, line: line(self.place) });
+            }
+            if self.triple_terms > MAX_TRIPLE_TERM_DEPTH {
+                return Err(Refusal::Nesting { limit: MAX_TRIPLE_TERM_DEPTH, line: line(self.place) });
             }
             self.place = next;
         }
@@ -164,6 +172,9 @@ impl Scanner {
             b'.' if next == text.len() && !ended => return false,
             b'.' if is_final_dot(text.get(next)) => self.end_at(next, self.depth),
             b'"' | b'\'' | b'<' if breaks_off_with_dot(&text[place..next]) => self.end_at(next, self.depth),
+            b'{' if !self.n3 && next == text.len() && !ended => return false,
+            b'{' if !self.n3 && text.get(next) == Some(&b'|') => self.nested += 1,
+            b'}' if !self.n3 && text[..place].ends_with(b"|") => self.nested = self.nested.saturating_sub(1),
             b'{' => {
                 self.depth += 1;
                 if !self.n3 {
@@ -178,8 +189,17 @@ impl Scanner {
                     self.end_at(next, self.depth);
                 }
             }
+            b'(' if text[..place].ends_with(b"<<") => {
+                self.nested += 1;
+                self.triple_terms += 1;
+            }
             b'[' | b'(' => self.nested += 1,
-            b']' | b')' => self.nested = self.nested.saturating_sub(1),
+            b')' => {
+                self.nested = self.nested.saturating_sub(1);
+                // A collection in a triple term is not valid.
+                self.triple_terms = self.triple_terms.saturating_sub(1);
+            }
+            b']' => self.nested = self.nested.saturating_sub(1),
             _ => {}
         }
         true
@@ -189,7 +209,7 @@ impl Scanner {
         if place > self.done() {
             self.ends.push(StatementEnd { place, depth });
         }
-        self.nested = 0;
+        (self.nested, self.triple_terms) = (0, 0);
     }
 
     fn done(&self) -> usize {
@@ -234,7 +254,9 @@ fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> {
     let or_end = |found: Option<usize>| found.map(|place| at + 1 + place).or_else(|| ended.then_some(text.len()));
     match text[at] {
         b'<' => match rest.first() {
-            Some(b'=' | b' ' | b'-' | b'<') => Some(at + 1),
+            Some(b'=' | b' ' | b'-') => Some(at + 1),
+            // Begins a reified triple, or a triple term.
+            Some(b'<') => Some(at + 2),
             // A line break ends an unclosed IRI, so that only one statement is lost.
             Some(_) => or_end(memchr::memchr2(b'>', b'\n', rest).map(|place| place + 1)),
             None => ended.then_some(text.len()),
@@ -434,7 +456,7 @@ fn n3_event(quad: N3Quad) -> Event {
         N3Term::NamedNode(node) => node.into(),
         N3Term::BlankNode(node) => node.into(),
         N3Term::Literal(literal) => literal.into(),
-        N3Term::Variable(_) => return Event::Quoted(graph),
+        N3Term::Variable(_) | N3Term::Triple(_) => return Event::Quoted(graph),
     };
     Event::Triple(Triple::new(subject, predicate, object))
 }
@@ -687,8 +709,8 @@ impl Document<'_, '_> {
             }
             return;
         }
-        if elements.iter().take(2).any(|element| text[element.clone()].starts_with(b"<<")) {
-            let error = (0, "quoted triples (RDF-star) are not supported".to_owned());
+        if self.n3 && elements.iter().any(|element| text[element.clone()].starts_with(b"<<")) {
+            let error = (0, "N3 has no triple terms and no reified triples".to_owned());
             return self.skip(line + newlines(&text[..first.start]), &error, &text[first.start..]);
         }
         let mut lines = LineCounter::new(text, line);
@@ -738,7 +760,9 @@ impl Document<'_, '_> {
         let whole = &text[elements[0].start..elements[elements.len() - 1].end];
         let Err(error) = self.take_statement(&[whole], depth) else { return };
         let subject = &text[elements[0].clone()];
-        let can_be_repeated = !matches!(subject[0], b'[' | b'(' | b'{' | b'@' | b'"' | b'\'');
+        // A reified triple that is repeated would have several reifiers.
+        let can_be_repeated =
+            !matches!(subject[0], b'[' | b'(' | b'{' | b'@' | b'"' | b'\'') && !subject.starts_with(b"<<");
         if !can_be_repeated || elements.len() < 3 || !self.is_sound(&[subject, b"<a:p> <a:o>"], depth) {
             return self.skip(line, &error, whole);
         }
@@ -809,7 +833,7 @@ fn mentions(triple: &Triple, formulas: &FxHashSet<BlankNode>) -> bool {
 
 /// Directive at the beginning of a text.
 struct Directive {
-    /// Declared prefix with its colon; empty for a base.
+    /// Declared prefix with its colon; empty for a base or version.
     prefix: String,
     end: usize,
     lacks_dot: bool,
@@ -822,13 +846,18 @@ impl Directive {
         let word = element(0)?;
         let (at, name) = word.strip_prefix(b"@").map_or((false, word), |name| (true, name));
         let is_prefix = name.eq_ignore_ascii_case(b"prefix");
-        if !is_prefix && !name.eq_ignore_ascii_case(b"base") {
+        let is_version = name.eq_ignore_ascii_case(b"version");
+        if !is_prefix && !is_version && !name.eq_ignore_ascii_case(b"base") {
             return None;
         }
         let iri = 1 + usize::from(is_prefix);
         let prefix =
             element(1).filter(|_| is_prefix).map(|name| String::from_utf8_lossy(name).into_owned()).unwrap_or_default();
-        if !element(iri).is_some_and(|iri| iri.starts_with(b"<") && iri.ends_with(b">")) {
+        let has_value = element(iri).is_some_and(|value| match is_version {
+            true => matches!(value, [b'"' | b'\'', ..]),
+            false => value.starts_with(b"<") && value.ends_with(b">"),
+        });
+        if !has_value {
             // Broken: it ends with the dot or, for the form without a dot, with the line.
             let line_end = memchr::memchr(b'\n', &text[elements[0].end..]).map(|place| elements[0].end + place);
             return Some(Self { prefix, end: line_end.filter(|_| !at).unwrap_or(text.len()), lacks_dot: false });
@@ -899,11 +928,13 @@ fn top_level_up_to(text: &[u8], count: usize) -> Vec<Range<usize>> {
     let (mut place, mut nested, mut start) = (0, 0u32, None::<usize>);
     while place < text.len() && elements.len() < count {
         let byte = text[place];
-        let next = element_end(text, place, true).unwrap_or(text.len());
+        let mut next = element_end(text, place, true).unwrap_or(text.len());
         let at_top = nested == 0;
         match byte {
             b'[' | b'(' | b'{' => nested += 1,
             b']' | b')' | b'}' => nested = nested.saturating_sub(1),
+            b'<' if text[place..].starts_with(b"<<") => nested += 1,
+            b'>' if text[place..].starts_with(b">>") => (nested, next) = (nested.saturating_sub(1), place + 2),
             _ => {}
         }
         let closes_term = byte.is_ascii_whitespace() || byte == b'#';
@@ -919,5 +950,21 @@ fn top_level_up_to(text: &[u8], count: usize) -> Vec<Range<usize>> {
         place = next;
     }
     elements.extend(start.map(|start| start..text.len()));
-    elements
+    with_annotations(text, elements)
+}
+
+/// Joins reifiers (`~ name`) and annotations (`{| … |}`) with the objects before them.
+fn with_annotations(text: &[u8], elements: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut joined: Vec<Range<usize>> = Vec::with_capacity(elements.len());
+    let mut awaits_name = false;
+    for element in elements {
+        let term = &text[element.clone()];
+        let annotates = term.starts_with(b"~") || term.starts_with(b"{|") || (awaits_name && !is_punctuation(term));
+        awaits_name = term == b"~";
+        match joined.last_mut() {
+            Some(last) if annotates && !is_punctuation(&text[last.clone()]) => last.end = element.end,
+            _ => joined.push(element),
+        }
+    }
+    joined
 }

@@ -233,7 +233,7 @@ fn unpack(
 ) -> io::Result<()> {
     let (head, reader) = peek(reader, TAR_HEADER)?;
     let Some(layer) = Layer::detect(&head) else {
-        let names = layers.iter().map(|layer| layer.name()).collect();
+        let names = layers.iter().map(|layer| layer.name().into()).collect();
         context.document(reader, name, names);
         return Ok(());
     };

@@ -9,6 +9,7 @@
 //! of the bytes of resolved IRIs and of the bytes of XML literals.
 
 use super::{Refusal, ResolvedBudget};
+use crate::triples::MAX_TRIPLE_TERM_DEPTH;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -69,6 +70,9 @@ pub(super) struct ScopeGuard {
     attributes: u64,
     name_bytes: u64,
     has_literal: bool,
+    has_triple: bool,
+    /// Nesting of the open elements whose content is a triple term.
+    triples: Vec<usize>,
     /// Nesting of the open element whose content is an XML literal, and the bytes written for its children.
     literal: Option<usize>,
     literal_bytes: u64,
@@ -96,6 +100,8 @@ impl ScopeGuard {
             attributes: 0,
             name_bytes: 0,
             has_literal: false,
+            has_triple: false,
+            triples: Vec::new(),
             literal: None,
             literal_bytes: 0,
             steps: 0,
@@ -111,7 +117,7 @@ impl ScopeGuard {
     /// Begins a start tag.
     pub(super) fn begin_tag(&mut self) {
         self.own = self.scope();
-        (self.has_own, self.has_literal) = (false, false);
+        (self.has_own, self.has_literal, self.has_triple) = (false, false, false);
         (self.attributes, self.name_bytes) = (0, 0);
         self.name.clear();
     }
@@ -150,7 +156,9 @@ impl ScopeGuard {
         let length = match self.attribute {
             Attribute::Other => return Ok(()),
             Attribute::ParseType => {
-                self.has_literal = !matches!(&self.value[..], b"Resource" | b"Collection");
+                // The value may contain entities.
+                self.has_literal = !matches!(&self.value[..], b"Resource" | b"Collection" | b"Triple");
+                self.has_triple = !matches!(&self.value[..], b"Resource" | b"Collection" | b"Literal");
                 return Ok(());
             }
             _ => self.expanded_value(),
@@ -206,6 +214,12 @@ impl ScopeGuard {
             None if self.has_literal && !is_empty => (self.literal, self.literal_bytes) = (Some(nesting), 0),
             _ => {}
         }
+        if self.has_triple && !is_empty {
+            self.triples.push(nesting);
+            if self.triples.len() > MAX_TRIPLE_TERM_DEPTH {
+                return Err(Refusal::Nesting { limit: MAX_TRIPLE_TERM_DEPTH, line });
+            }
+        }
         if self.has_own && !is_empty {
             self.scopes.push(Scope { nesting, ..self.own });
         }
@@ -218,6 +232,9 @@ impl ScopeGuard {
             self.scopes.pop();
         }
         self.literal = self.literal.filter(|&level| level <= nesting);
+        while self.triples.last().is_some_and(|&level| level > nesting) {
+            self.triples.pop();
+        }
     }
 
     fn spend(&mut self, steps: u64, line: u64) -> Result<(), Refusal> {

@@ -11,8 +11,8 @@
 //! *Cost.* Memory: that of one run, some 100 KB for each other run, and about 40 bytes for each blank node of one file. Disk: at
 //! most about three times the compact form, until the result is written.
 
-use super::streamed::{CompactSource, StreamedGraph, TermCursor, TripleCursor, reader};
-use super::{Kind, TermRef, Triple, TripleGraph, TripleGraphBuilder, TripleSink, leb128};
+use super::streamed::{CompactSource, StreamedGraph, TermCursor, TripleCursor, reader, triple_terms_unsupported};
+use super::{Kind, Triple, TripleGraph, TripleGraphBuilder, TripleSink, leb128};
 use crate::external_sort::ScratchFolder;
 use oxrdf::TripleRef as OxTripleRef;
 use rustc_hash::FxHashMap;
@@ -89,7 +89,7 @@ impl ExternalGraphBuilder {
     /// Returns the graph or its runs.
     ///
     /// # Errors
-    /// If a run could not be written.
+    /// If a run could not be written; [`io::ErrorKind::Unsupported`] if a graph beyond the limit has triple terms (RDF 1.2).
     pub fn finish(mut self) -> io::Result<BuiltGraph> {
         if self.runs.is_empty() && self.failure.is_none() {
             return Ok(BuiltGraph::InMemory(self.run.finish()));
@@ -104,6 +104,10 @@ impl ExternalGraphBuilder {
     }
 
     fn write_run(&mut self) {
+        if self.run.triple_terms.len() > 0 {
+            self.reject_triple_terms();
+            return;
+        }
         for (label, number) in self.run.take_blank_nodes() {
             self.blank_nodes.entry(label_hash(&label)).or_insert(number);
         }
@@ -118,6 +122,11 @@ impl ExternalGraphBuilder {
             Ok(path) => self.runs.push(path),
             Err(error) => self.failure = Some(error),
         }
+    }
+
+    fn reject_triple_terms(&mut self) {
+        self.run = TripleGraphBuilder::new();
+        self.failure = Some(triple_terms_unsupported());
     }
 
     /// Adds a blank node of an earlier run to the current one, with its number.
@@ -138,6 +147,10 @@ impl TripleSink for ExternalGraphBuilder {
 
     fn insert_triple(&mut self, triple: OxTripleRef<'_>) {
         if self.failure.is_some() {
+            return;
+        }
+        if !self.runs.is_empty() && triple.object.is_triple() {
+            self.reject_triple_terms();
             return;
         }
         if !self.blank_nodes.is_empty() {
@@ -353,11 +366,10 @@ impl Default for Head {
 impl Head {
     /// Reads the next term of its run. Returns false at the end.
     fn read(&mut self, cursor: &mut TermCursor) -> io::Result<bool> {
-        let Some((_, term)) = cursor.next_term()? else { return Ok(false) };
-        let (kind, suffix) = TermRef::kind_and_suffix(term);
+        let Some((_, (kind, text, suffix))) = cursor.next_key()? else { return Ok(false) };
         self.kind = kind;
         self.text.clear();
-        self.text.push_str(term.text());
+        self.text.push_str(text);
         self.suffix.clear();
         self.suffix.push_str(suffix);
         Ok(true)

@@ -3,8 +3,11 @@
 //! A [`StreamedGraph`] has the term numbers and the order of triples of the [`TripleGraph`] with the same compact form. Its
 //! terms and triples are read one after the other. [`StreamedGraph::select`] and [`StreamedGraph::parts`] give
 //! [`TripleGraph`]s of some of its triples. Term numbers are in the order of terms, so their order is the same there.
+//!
+//! Triple terms (RDF 1.2) are not supported: [`StreamedGraph::open`] rejects graphs with them.
 
-use super::{Kind, TermId, TermRef, TermTable, Triple, TripleGraph};
+use super::{Key, Kind, TermId, TermRef, TermTable, Triple, TripleGraph, from_key};
+use std::cmp::Ordering;
 use std::io::{self, BufRead, BufReader, Error, ErrorKind, Read};
 
 /// Buffer of a cursor in bytes.
@@ -50,12 +53,19 @@ impl StreamedGraph {
     /// Opens a graph. `open` returns its compact form from the beginning, at each call.
     ///
     /// # Errors
-    /// If the compact form cannot be read, or if it is malformed.
+    /// If the compact form cannot be read, or if it is malformed; [`ErrorKind::Unsupported`] if it has triple terms.
     pub fn open(open: impl Fn() -> io::Result<CompactSource> + Send + Sync + 'static) -> io::Result<Self> {
         let mut input = reader(open()?);
         let header = Header::read(&mut input)?;
         skip(&mut input, header.arena)?;
         let triple_count = read_number(&mut input)?;
+        // A triple is three numbers. Only triple terms follow the triples.
+        let numbers = count_numbers(&mut input)?;
+        match triple_count.checked_mul(3).map(|expected| numbers.cmp(&expected)) {
+            Some(Ordering::Equal) => {}
+            Some(Ordering::Greater) => return Err(triple_terms_unsupported()),
+            Some(Ordering::Less) | None => return Err(malformed("triples are missing")),
+        }
         let Header { term_count, first_blank, first_literal, .. } = header;
         Ok(Self { open: Box::new(open), term_count, first_blank, first_literal, triple_count })
     }
@@ -82,6 +92,12 @@ impl StreamedGraph {
     #[must_use]
     pub fn is_literal(&self, id: TermId) -> bool {
         id.0 >= self.first_literal
+    }
+
+    /// Returns true if the term is an IRI or a blank node.
+    #[must_use]
+    pub fn is_resource(&self, id: TermId) -> bool {
+        id.0 < self.first_literal
     }
 
     /// Returns true if the term is an IRI.
@@ -149,7 +165,7 @@ impl StreamedGraph {
         ids.extend(predicates);
         ids.sort_unstable();
         ids.dedup();
-        let terms = self.select_terms(&ids)?;
+        let terms = self.term_table(&ids)?;
         let local = |id: TermId| TermId(ids.partition_point(|other| *other < id) as u32);
         let mut last: Option<(TermId, TermId)> = None;
         for triple in &mut triples {
@@ -160,26 +176,25 @@ impl StreamedGraph {
             last = Some((triple.subject, subject));
             *triple = Triple { subject, predicate: local(triple.predicate), object: local(triple.object) };
         }
-        Ok((TripleGraph::from_parts(terms, triples), ids))
+        Ok((TripleGraph::from_parts(terms, Vec::new(), triples), ids))
     }
 
-    /// Returns the texts of some terms, whose identifiers must be sorted and distinct.
+    /// Returns a graph of some terms without triples. The identifier of each term there is its index in `ids`, which must be
+    /// sorted and distinct.
     ///
     /// # Errors
     /// If the compact form cannot be read, or lacks a term.
-    pub fn texts(&self, ids: &[TermId]) -> io::Result<Vec<String>> {
-        let table = self.select_terms(ids)?;
-        Ok((0..ids.len()).map(|place| table.get(place).text().to_owned()).collect())
+    pub fn select_terms(&self, ids: &[TermId]) -> io::Result<TripleGraph> {
+        Ok(TripleGraph::from_parts(self.term_table(ids)?, Vec::new(), Vec::new()))
     }
 
-    fn select_terms(&self, ids: &[TermId]) -> io::Result<TermTable> {
+    fn term_table(&self, ids: &[TermId]) -> io::Result<TermTable> {
         let mut table = TermTable::default();
         let mut terms = self.terms()?;
         for id in ids {
             terms.skip_to(*id)?;
-            let (_, term) = terms.next_term()?.ok_or_else(|| malformed("a term is missing"))?;
-            let (kind, suffix) = term.kind_and_suffix();
-            table.push(term.text(), suffix, kind);
+            let (_, (kind, text, suffix)) = terms.next_key()?.ok_or_else(|| malformed("a term is missing"))?;
+            table.push(text, suffix, kind);
         }
         Ok(table)
     }
@@ -279,6 +294,11 @@ impl TermCursor {
     /// # Errors
     /// If the compact form cannot be read, or if it is malformed.
     pub fn next_term(&mut self) -> io::Result<Option<(TermId, TermRef<'_>)>> {
+        Ok(self.next_key()?.map(|(id, key)| (id, from_key(key))))
+    }
+
+    /// Returns the next term as its kind, text and suffix.
+    pub(super) fn next_key(&mut self) -> io::Result<Option<(TermId, Key<'_>)>> {
         if self.next == self.end {
             return Ok(None);
         }
@@ -290,7 +310,7 @@ impl TermCursor {
         let bytes = std::str::from_utf8(&self.bytes).map_err(|_| malformed("a text is not UTF-8"))?;
         let parts = bytes.split_at_checked(size.text as usize);
         let (text, suffix) = parts.ok_or_else(|| malformed("a text ends inside a character"))?;
-        Ok(Some((id, size.kind.term(text, suffix))))
+        Ok(Some((id, (size.kind, text, suffix))))
     }
 
     /// Skips the terms before an identifier.
@@ -356,6 +376,25 @@ pub(super) fn reader(source: CompactSource) -> BufReader<CompactSource> {
 
 fn malformed(problem: &str) -> Error {
     Error::new(ErrorKind::InvalidData, format!("malformed compact graph: {problem}"))
+}
+
+/// Returns the error for triple terms in a graph that exceeds memory.
+pub(super) fn triple_terms_unsupported() -> Error {
+    Error::new(ErrorKind::Unsupported, "triple terms of RDF 1.2 are not supported in a graph that exceeds memory")
+}
+
+/// Counts the numbers in LEB128 up to the end: their last bytes have no mark.
+fn count_numbers(input: &mut impl BufRead) -> io::Result<u64> {
+    let mut count = 0;
+    loop {
+        let bytes = input.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(count);
+        }
+        count += bytes.iter().filter(|byte| **byte < 0x80).count() as u64;
+        let length = bytes.len();
+        input.consume(length);
+    }
 }
 
 fn read_byte(input: &mut impl BufRead) -> io::Result<u8> {

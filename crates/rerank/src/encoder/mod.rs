@@ -5,10 +5,13 @@
 //!
 //! [`open`] reads a model folder in its usual layout: sentence-transformers, the two towers of DPR, and ColBERT as written by
 //! Stanford's code, PyLate and sentence-transformers. It also reads one network with two heads, as `training/` produces it;
-//! the folder `pieces` then describes the head for token vectors. Every setting of the folder is applied or rejected. Ignored
-//! are only unknown keys of `onnx_config.json` and `config_sentence_transformers.json`.
+//! the folder `pieces` then describes the head for token vectors. Other kinds are learned sparse models (SPLADE), with one weight
+//! per term, and static embeddings (model2vec), without a network. Every setting of the folder is applied or rejected. Ignored
+//! are only unknown keys of `config.json`, `onnx_config.json` and `config_sentence_transformers.json`.
 //!
 //! The network is run by ONNX Runtime, a library that is loaded at run time. [`open_both`] runs it once for both heads.
+//!
+//! A cross-encoder scores a query and a text together: [`open_cross_encoder`] opens a [`PairScorer`].
 
 mod error;
 mod options;
@@ -21,12 +24,20 @@ mod tokenization;
 #[cfg(feature = "onnx")]
 mod model_config;
 #[cfg(feature = "onnx")]
+mod cross_encoder;
+#[cfg(feature = "onnx")]
+mod query_weights;
+#[cfg(feature = "onnx")]
 mod runtime;
+#[cfg(feature = "onnx")]
+mod static_embeddings;
 #[cfg(feature = "onnx")]
 mod vectors;
 
 pub use error::ModelError;
-pub use options::{Device, EncoderOptions, ParseDeviceError, configured_min_similarity, find_library, library_in};
+pub use options::{
+    Device, EncoderOptions, POOLINGS, ParseDeviceError, configured_min_similarity, find_library, library_in,
+};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -55,7 +66,26 @@ use std::path::Path;
 /// ```
 #[cfg(feature = "onnx")]
 pub fn open(folder: &Path, options: &EncoderOptions) -> Result<Box<dyn Encoder>, ModelError> {
-    Ok(Box::new(model::Model::open(folder, options)?))
+    match static_embeddings::table_folder(folder)? {
+        Some(table) => Ok(Box::new(static_embeddings::StaticModel::open(folder, &table, options)?)),
+        None => Ok(Box::new(model::Model::open(folder, options)?)),
+    }
+}
+
+/// Opens the cross-encoder in a folder.
+///
+/// # Errors
+///
+/// As [`open`].
+#[cfg(feature = "onnx")]
+pub fn open_cross_encoder(folder: &Path, options: &EncoderOptions) -> Result<Box<dyn PairScorer>, ModelError> {
+    Ok(Box::new(cross_encoder::CrossEncoder::open(folder, options)?))
+}
+
+/// Returns [`ModelError::FeatureDisabled`], because this build lacks the feature `onnx`.
+#[cfg(not(feature = "onnx"))]
+pub fn open_cross_encoder(folder: &Path, _options: &EncoderOptions) -> Result<Box<dyn PairScorer>, ModelError> {
+    Err(ModelError::FeatureDisabled { folder: folder.to_owned() })
 }
 
 /// Opens the model in a folder twice: with one vector per text, and with one per token. If both use one network, as
@@ -148,6 +178,8 @@ pub enum Granularity {
     Text,
     /// One row of length 1 for each token, scored by MaxSim.
     Piece,
+    /// One row for each term with a weight (learned sparse models); see [`term_weights`](crate::term_weights).
+    Term,
 }
 
 /// Similarity measure that the model was trained with.
@@ -211,6 +243,32 @@ pub trait Encoder: Send + Sync {
     ///
     /// If the tokenizer fails.
     fn query_pieces(&self, query: &str) -> Result<Vec<String>, EncodeError>;
+}
+
+/// Deterministic model that scores a query and a text together.
+pub trait PairScorer: Send + Sync {
+    /// Returns the name of the model, which is the name of its folder.
+    fn name(&self) -> &str;
+
+    /// Returns the relevance of a text to a query; higher is better.
+    ///
+    /// # Errors
+    ///
+    /// If the tokenizer or the model fails.
+    fn score(&self, query: &str, text: &str) -> Result<f64, EncodeError>;
+}
+
+/// Returns the name of a model: that of its folder.
+#[cfg(feature = "onnx")]
+fn folder_name(folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    folder.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Returns bytes in hexadecimal.
+#[cfg(feature = "onnx")]
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Error of encoding texts.

@@ -2,13 +2,18 @@
 
 use super::forward_cache::ForwardCache;
 use super::model_config::{Head, ModelConfig, PooledOutput, Step};
+use super::query_weights::QueryWeights;
 use super::runtime::{Batch, Network, PooledOutputs};
 use super::tokenization::{Cause, TextTokenizer, TokenizedText};
-use super::vectors::normalize;
-use super::{EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity};
+use super::vectors::{normalize, term_weights};
+use super::{
+    EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity, folder_name,
+    hexadecimal,
+};
+use crate::Query;
+use crate::term_weights::{COLUMNS as TERM_COLUMNS, query_terms};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,6 +21,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Maximum number of tokens in a batch. Larger batches exceed the caches of a CPU, but are faster on a GPU.
 const TOKENS_A_BATCH: usize = 2048;
 const TOKENS_A_BATCH_ON_GPU: usize = 32_768;
+/// Divisor of these numbers for models with one output for each entry of the vocabulary instead of one for each dimension.
+const TERMS_BATCH_DIVISOR: usize = 16;
 
 /// Opened model.
 pub(super) struct Model {
@@ -25,6 +32,8 @@ pub(super) struct Model {
     config: ModelConfig,
     query: TextTokenizer,
     document: TextTokenizer,
+    /// Weights by which queries are encoded without the network.
+    query_weights: Option<QueryWeights>,
     networks: Vec<Arc<Network>>,
     /// Cache shared with the other head of the same network.
     forward_cache: Option<Arc<ForwardCache>>,
@@ -82,16 +91,18 @@ impl Model {
                 .map(|graph| Network::load(graph, options, pooled).map(Arc::new))
                 .collect::<Result<Vec<_>, _>>()?,
         };
+        let query_weights = config.query_weights.as_deref().map(QueryWeights::read).transpose()?;
         let width = width(&config, &networks)?;
         let dimension = dimension(&config, width, networks[0].path())?;
-        let fingerprint = fingerprint(&config, &graphs, [&query, &document])?;
-        let batches = batches(&graphs, options, networks[0].on_gpu)?;
+        let fingerprint = fingerprint(&config, &graphs, [&query, &document], query_weights.as_ref())?;
+        let batches = batches(&graphs, options, networks[0].on_gpu, config.head.granularity())?;
         Ok(Self {
-            name: name(folder),
+            name: folder_name(folder),
             fingerprint,
             device: networks[0].device.clone(),
             query,
             document,
+            query_weights,
             networks,
             forward_cache: None,
             width,
@@ -210,6 +221,7 @@ impl Model {
                 let kept = rows.chunks_exact(columns).zip(&pieces.ids).filter(|(_, id)| keep(**id));
                 kept.flat_map(|(row, _)| row.iter().copied()).collect()
             }
+            Head::Terms(pooling) => term_weights(rows, columns, *pooling),
         }
     }
 
@@ -259,6 +271,9 @@ impl Encoder for Model {
     }
 
     fn encode_queries(&self, queries: &[&str]) -> Result<Vec<Matrix>, EncodeError> {
+        if let Some(weights) = &self.query_weights {
+            return queries.iter().map(|query| weights.encode(query).map_err(|cause| self.error(cause))).collect();
+        }
         let pieces = queries.iter().map(|query| self.query(query).map(Some)).collect::<Result<Vec<_>, _>>()?;
         self.encode(self.config.query.tower, &pieces, &|_| true)
     }
@@ -272,6 +287,7 @@ impl Encoder for Model {
         let Some(pieces) = self.passage(passage)? else { return Ok(Vec::new()) };
         Ok(match self.granularity() {
             Granularity::Text => vec![None],
+            Granularity::Term => vec![None; self.encode_passages(&[passage])?.iter().map(Matrix::rows).sum()],
             Granularity::Piece => {
                 let kept = pieces.ids.iter().zip(&pieces.origins).filter(|(id, _)| self.document.keeps(**id));
                 kept.map(|(_, origin)| *origin).collect()
@@ -283,6 +299,10 @@ impl Encoder for Model {
         match self.granularity() {
             Granularity::Text => Ok(vec![query.to_owned()]),
             Granularity::Piece => Ok(self.query(query)?.ids.iter().map(|&id| self.query.name(id)).collect()),
+            Granularity::Term => {
+                let matrix = self.encode_queries(&[query])?.pop().unwrap_or_default();
+                Ok(query_terms(&Query::new(&matrix)).into_iter().map(|(term, _)| self.document.name(term)).collect())
+            }
         }
     }
 }
@@ -307,8 +327,13 @@ impl Batches {
 /// Builds a batch of texts padded to the longest. Padding has no attention and no vector.
 fn padded(group: &[(usize, &TokenizedText)]) -> Batch {
     let width = group.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0);
-    let mut batch =
-        Batch { texts: group.len(), width, ids: vec![0; group.len() * width], attention: vec![0; group.len() * width] };
+    let mut batch = Batch {
+        texts: group.len(),
+        width,
+        ids: vec![0; group.len() * width],
+        attention: vec![0; group.len() * width],
+        types: None,
+    };
     for (line, (_, pieces)) in group.iter().enumerate() {
         for (place, &id) in pieces.ids.iter().enumerate() {
             batch.ids[line * width + place] = i64::from(id);
@@ -318,16 +343,11 @@ fn padded(group: &[(usize, &TokenizedText)]) -> Batch {
     batch
 }
 
-fn name(folder: &Path) -> String {
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    folder.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned())
-}
-
 /// Default ONNX files, in order of preference: the full network, else the one quantised to eight bits.
 const DEFAULT_FILES: [&str; 2] = ["model.onnx", "model_int8.onnx"];
 
 /// Finds the ONNX file of a tower, the requested one or a default one, in the folder or in its folder `onnx`.
-fn graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, ModelError> {
+pub(super) fn graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, ModelError> {
     let files = options.variant.as_deref().map_or(DEFAULT_FILES.to_vec(), |file| vec![file]);
     let mut places = files.iter().flat_map(|file| [tower.join(file), tower.join("onnx").join(file)]);
     let missing = || {
@@ -340,7 +360,12 @@ fn graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, ModelError> 
     places.find(|path| path.is_file()).ok_or_else(missing)
 }
 
-fn batches(graphs: &[PathBuf], options: &EncoderOptions, on_gpu: bool) -> Result<Batches, ModelError> {
+fn batches(
+    graphs: &[PathBuf],
+    options: &EncoderOptions,
+    on_gpu: bool,
+    granularity: Granularity,
+) -> Result<Batches, ModelError> {
     for graph in graphs {
         let bytes = std::fs::read(graph).map_err(|cause| ModelError::file(graph, cause))?;
         if memchr::memmem::find(&bytes, b"DynamicQuantizeLinear").is_some() {
@@ -348,6 +373,7 @@ fn batches(graphs: &[PathBuf], options: &EncoderOptions, on_gpu: bool) -> Result
         }
     }
     let most = if on_gpu { TOKENS_A_BATCH_ON_GPU } else { TOKENS_A_BATCH };
+    let most = if granularity == Granularity::Term { most / TERMS_BATCH_DIVISOR } else { most };
     Ok(Batches::UpTo(options.tokens_a_batch.unwrap_or(most)))
 }
 
@@ -360,6 +386,7 @@ fn width(config: &ModelConfig, networks: &[Arc<Network>]) -> Result<usize, Model
     Ok(match &config.head {
         Head::Text { pooling, .. } => columns * pooling.len(),
         Head::Tokens { .. } => columns,
+        Head::Terms(_) => TERM_COLUMNS,
     })
 }
 
@@ -384,6 +411,7 @@ fn fingerprint(
     config: &ModelConfig,
     graphs: &[PathBuf],
     tokenizers: [&TextTokenizer; 2],
+    query_weights: Option<&QueryWeights>,
 ) -> Result<String, ModelError> {
     let mut digest = Sha256::new();
     for (graph, tower) in graphs.iter().zip(&config.towers) {
@@ -405,10 +433,13 @@ fn fingerprint(
             Step::Normalize => digest.update("normalize"),
         }
     }
-    Ok(digest.finalize().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    if let Head::Terms(pooling) = config.head {
+        digest.update(format!("{pooling:?}"));
+    }
+    if let Some(weights) = query_weights {
+        weights.digest(&mut digest);
+    }
+    Ok(hexadecimal(&digest.finalize()))
 }
 
 struct Digesting<'d>(&'d mut Sha256);

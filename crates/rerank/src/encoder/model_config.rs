@@ -1,22 +1,25 @@
 //! Configuration of a model folder: prompts, markers, lengths, expansion, pooling and projections around the network.
 //!
-//! Four layouts are recognised by their files: the two towers of DPR (`question_encoder/`, `ctx_encoder/`), Stanford's ColBERT
-//! (`artifact.metadata`, or the architecture `HF_ColBERT`), PyLate's export (`onnx_config.json`), and sentence-transformers
-//! (`modules.json`). The last one includes PyLate's models and the multi-vector models of sentence-transformers.
+//! Five layouts are recognised by their files: the two towers of DPR (`question_encoder/`, `ctx_encoder/`), Stanford's ColBERT
+//! (`artifact.metadata`, or the architecture `HF_ColBERT`), PyLate's export (`onnx_config.json`), sentence-transformers
+//! (`modules.json`), and transformers (`config.json` alone). The fourth one includes PyLate's models, and the multi-vector and
+//! sparse models of sentence-transformers.
 
 mod colbert;
 mod dpr;
 mod sentence_transformers;
 mod settings;
+mod splade;
+mod transformers;
 
 use super::vectors::{Dense, Pooling};
 use super::{EncoderOptions, Granularity, ModelError, Similarity};
-use settings::Settings;
+pub(super) use settings::Settings;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of tokens of a text, independent of folder and options. Queries may be expanded to their full length, and
 /// the cost of attention is quadratic.
-const MAX_LENGTH: usize = 32_768;
+pub(super) const MAX_LENGTH: usize = 32_768;
 
 /// Subfolder with the modules of a jointly trained head for token vectors; its transformer is the parent folder.
 const PIECES: &str = "pieces";
@@ -33,6 +36,8 @@ pub(super) struct ModelConfig {
     pub(super) lower_case: bool,
     /// Use of the network's pooled output.
     pub(super) pooled_output: PooledOutput,
+    /// Folder with a weight for each token, by which queries are encoded without the network.
+    pub(super) query_weights: Option<PathBuf>,
 }
 
 /// Use of the network's pooled output (one row per text) instead of pooling token vectors.
@@ -104,6 +109,17 @@ pub(super) enum Head {
     Text { pooling: Vec<Pooling>, prompt_counts: bool, steps: Vec<Step> },
     /// One row per token.
     Tokens { steps: Vec<Step> },
+    /// One row per term of the vocabulary with a weight.
+    Terms(TermPooling),
+}
+
+/// Computation of the weight of a term from its logits at all tokens (SPLADE).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TermPooling {
+    /// If true, the weights at all tokens are added; else the largest one is used.
+    pub(super) is_sum: bool,
+    /// If true, the logarithm is applied twice.
+    pub(super) is_log_twice: bool,
 }
 
 /// Processing step for each row.
@@ -121,14 +137,17 @@ impl Side {
 
 impl Head {
     pub(super) fn steps(&self) -> &[Step] {
-        let (Self::Text { steps, .. } | Self::Tokens { steps }) = self;
-        steps
+        match self {
+            Self::Text { steps, .. } | Self::Tokens { steps } => steps,
+            Self::Terms(_) => &[],
+        }
     }
 
     pub(super) fn granularity(&self) -> Granularity {
         match self {
             Self::Text { .. } => Granularity::Text,
             Self::Tokens { .. } => Granularity::Piece,
+            Self::Terms(_) => Granularity::Term,
         }
     }
 }
@@ -141,28 +160,42 @@ impl ModelConfig {
         }
         let pieces = folder.join(PIECES);
         let has_head = options.granularity == Some(Granularity::Piece) && pieces.join("modules.json").is_file();
-        let mut config = Self::from_folder(if has_head { &pieces } else { folder })?;
+        let pooling = options.pooling.as_deref().filter(|_| options.granularity != Some(Granularity::Piece));
+        let mut config = Self::from_folder(if has_head { &pieces } else { folder }, pooling, options.granularity)?;
         config.set_granularity(folder, options.granularity)?;
         config.set_lengths(folder, options)?;
         Ok(config)
     }
 
-    fn from_folder(folder: &Path) -> Result<Self, ModelError> {
+    /// Reads the settings of a folder. `pooling` is for a folder that does not state it.
+    fn from_folder(folder: &Path, pooling: Option<&str>, granularity: Option<Granularity>) -> Result<Self, ModelError> {
         let has = |name: &str| folder.join(name).exists();
-        if has(dpr::QUESTIONS) && has(dpr::PASSAGES) {
+        let states_pooling = if has(dpr::QUESTIONS) && has(dpr::PASSAGES) {
             dpr::read(folder)
         } else if colbert::is_stanford(folder)? {
             colbert::stanford(folder)
         } else if has("onnx_config.json") {
             colbert::pylate_export(folder)
         } else if has("modules.json") {
-            sentence_transformers::read(folder)
+            match splade::read(folder)? {
+                Some(splade) => Ok(splade),
+                None => sentence_transformers::read(folder),
+            }
+        } else if has("config.json") {
+            return transformers::read(folder, pooling, granularity);
         } else {
             Err(ModelError::folder(
                 folder,
                 "no model of a known kind: none of modules.json (sentence-transformers, PyLate), artifact.metadata \
-                 (Stanford's ColBERT), onnx_config.json (PyLate's export), question_encoder/ and ctx_encoder/ (DPR) is there",
+                 (Stanford's ColBERT), onnx_config.json (PyLate's export), question_encoder/ and ctx_encoder/ (DPR), config.json \
+                 (transformers, model2vec) is there",
             ))
+        };
+        match pooling {
+            Some(_) if states_pooling.is_ok() => {
+                Err(ModelError::folder(folder, "the folder states how token vectors are pooled; remove --pooling"))
+            }
+            _ => states_pooling,
         }
     }
 
@@ -211,7 +244,7 @@ fn positions(tower: &Path) -> Result<Option<usize>, ModelError> {
 
 /// Reads the maximum number of tokens: the smaller of network and tokenizer, as in sentence-transformers, and at most
 /// [`MAX_LENGTH`].
-fn longest(tower: &Path) -> Result<usize, ModelError> {
+pub(super) fn longest(tower: &Path) -> Result<usize, ModelError> {
     let tokenizer = Settings::read_optional(&tower.join("tokenizer_config.json"))?;
     // Tokenizers without a limit write 1e30.
     let limit = tokenizer.get("model_max_length").and_then(serde_json::Value::as_f64).filter(|&limit| limit < 1e9);
@@ -226,7 +259,7 @@ fn longest(tower: &Path) -> Result<usize, ModelError> {
 }
 
 /// Rejects truncation and padding on the left, which would need other position ids.
-fn reject_left_side(tower: &Path) -> Result<(), ModelError> {
+pub(super) fn reject_left_side(tower: &Path) -> Result<(), ModelError> {
     let tokenizer = Settings::read_optional(&tower.join("tokenizer_config.json"))?;
     for key in ["truncation_side", "padding_side"] {
         tokenizer.expect_value(key, &"right".into())?;

@@ -51,6 +51,9 @@ impl FromStr for Device {
     }
 }
 
+/// Names of the poolings: ways in which token vectors become one vector, as in sentence-transformers.
+pub const POOLINGS: [&str; 6] = ["mean", "cls", "max", "lasttoken", "mean_sqrt_len_tokens", "weightedmean"];
+
 /// Options for opening a model.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct EncoderOptions {
@@ -67,8 +70,10 @@ pub struct EncoderOptions {
     pub tokens_a_batch: Option<usize>,
     /// ONNX file, relative to the model's folder or to its folder `onnx`. Default: `model.onnx`, else `model_int8.onnx`.
     pub variant: Option<String>,
-    /// One row per text or per token. Default: as configured in the folder.
+    /// One row per text, token or term. Default: as configured in the folder.
     pub granularity: Option<Granularity>,
+    /// Name of the pooling, one of [`POOLINGS`], of a model with one row per text whose folder does not state it. Default: none.
+    pub pooling: Option<String>,
     /// Maximum number of tokens of a query, markers included. Default: as configured in the folder.
     pub query_length: Option<usize>,
     /// Maximum number of tokens of a passage, markers included. Default: as configured in the folder.

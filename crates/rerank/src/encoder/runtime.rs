@@ -77,6 +77,8 @@ pub(super) struct Batch {
     pub(super) width: usize,
     pub(super) ids: Vec<i64>,
     pub(super) attention: Vec<i64>,
+    /// Segment of each token. Default: one segment.
+    pub(super) types: Option<Vec<i64>>,
 }
 
 /// A loaded graph with a pool of sessions; a session runs one batch at a time.
@@ -125,7 +127,7 @@ impl Network {
             let data = match input {
                 Input::Ids => batch.ids.clone(),
                 Input::Attention => batch.attention.clone(),
-                Input::Types => vec![0; batch.ids.len()],
+                Input::Types => batch.types.clone().unwrap_or_else(|| vec![0; batch.ids.len()]),
             };
             values.push((name, Tensor::from_array((shape, data))?.into()));
         }
@@ -149,6 +151,8 @@ pub(super) enum PooledOutputs {
     Refused,
     Allowed,
     Only,
+    /// The output of a classifier.
+    Logits,
 }
 
 /// A session of the pool, returned when this guard is dropped, also during a panic.
@@ -265,6 +269,7 @@ fn output(path: &Path, session: &Session, pooled: PooledOutputs) -> Result<(Outp
     let text = || named(2, &["pooler_output"]);
     let chosen = match pooled {
         PooledOutputs::Refused => pieces().map(|&(name, shape)| (Output::Tokens(name.to_owned()), shape)),
+        PooledOutputs::Logits => named(2, &["logits"]).map(|&(name, shape)| (Output::Text(name.to_owned()), shape)),
         PooledOutputs::Only => text().map(|&(name, shape)| (Output::Text(name.to_owned()), shape)),
         PooledOutputs::Allowed => pieces()
             .map(|&(name, shape)| (Output::Tokens(name.to_owned()), shape))

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 mod families;
 mod invariants;
+mod other_kinds;
 mod refusals;
 mod trained;
 

@@ -1,6 +1,8 @@
 //! Processing of a network's token vectors: pooling, projection, normalisation. Pure functions of numbers.
 
 use super::ModelError;
+use super::model_config::TermPooling;
+use crate::term_weights as weights_of_terms;
 use half::{bf16, f16};
 use safetensors::{Dtype, SafeTensors};
 use sha2::{Digest, Sha256};
@@ -96,7 +98,7 @@ impl Activation {
         }
     }
 
-    fn apply(self, value: f32) -> f32 {
+    pub(super) fn apply(self, value: f32) -> f32 {
         match self {
             Self::Identity => value,
             Self::Tanh => value.tanh(),
@@ -106,33 +108,66 @@ impl Activation {
     }
 }
 
-/// Projection y = activation(W x + b).
+/// Projection y = activation(W x + b), to which PyLate may add the input itself or another projection of it.
 #[derive(Clone, Debug)]
 pub(super) struct Dense {
     columns: usize,
     weight: Vec<f32>,
     bias: Vec<f32>,
     activation: Activation,
+    residual: Residual,
+}
+
+/// Summand of a projection.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Residual {
+    Nothing,
+    /// The input, if it has as many columns as the output.
+    Input,
+    /// A projection of the input without bias.
+    Projected(Vec<f32>),
 }
 
 impl Dense {
     /// Reads `linear.weight`, and `linear.bias` if `biased` is true.
     pub(super) fn read(path: &Path, biased: bool, activation: Activation) -> Result<Self, ModelError> {
+        Self::read_with_residual(path, biased, activation, false)
+    }
+
+    /// Reads `linear.weight`, `linear.bias` if `biased` is true, and `residual.weight` if there is a residual and input and output
+    /// have different numbers of columns.
+    pub(super) fn read_with_residual(
+        path: &Path,
+        biased: bool,
+        activation: Activation,
+        has_residual: bool,
+    ) -> Result<Self, ModelError> {
         let bytes = std::fs::read(path).map_err(|cause| ModelError::file(path, cause))?;
         let tensors = SafeTensors::deserialize(&bytes).map_err(|cause| ModelError::file(path, cause))?;
-        let (shape, weight) = tensor(&tensors, "linear.weight").map_err(|cause| ModelError::file(path, cause))?;
+        let (shape, weight) = read_tensor(&tensors, "linear.weight").map_err(|cause| ModelError::file(path, cause))?;
         let [rows, columns] = shape[..] else {
             return Err(ModelError::file(path, format!("linear.weight has the shape {shape:?}, not rows and columns")));
         };
         let bias = if biased {
-            tensor(&tensors, "linear.bias").map_err(|cause| ModelError::file(path, cause))?.1
+            read_tensor(&tensors, "linear.bias").map_err(|cause| ModelError::file(path, cause))?.1
         } else {
             vec![0.0; rows]
         };
         if bias.len() != rows || columns == 0 {
             return Err(ModelError::file(path, "linear.weight and linear.bias do not fit together"));
         }
-        Ok(Self { columns, weight, bias, activation })
+        let residual = match has_residual {
+            false => Residual::Nothing,
+            true if rows == columns => Residual::Input,
+            true => {
+                let read = read_tensor(&tensors, "residual.weight").map_err(|cause| ModelError::file(path, cause))?;
+                if read.0 != shape {
+                    return Err(ModelError::file(path, "linear.weight and residual.weight do not fit together"));
+                }
+                Residual::Projected(read.1)
+            }
+        };
+        Ok(Self { columns, weight, bias, activation, residual })
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -145,22 +180,35 @@ impl Dense {
 
     /// Projects each row.
     pub(super) fn apply(&self, rows: &[f32]) -> Vec<f32> {
-        let project = |row| {
-            let outputs = self.weight.chunks_exact(self.columns).zip(&self.bias);
-            outputs.map(move |(weights, bias)| self.activation.apply(dot(weights, row) + bias))
-        };
-        rows.chunks_exact(self.columns).flat_map(project).collect()
+        let mut projected = Vec::with_capacity(rows.len() / self.columns * self.rows());
+        for row in rows.chunks_exact(self.columns) {
+            for (place, (weights, bias)) in self.weight.chunks_exact(self.columns).zip(&self.bias).enumerate() {
+                let residual = match &self.residual {
+                    Residual::Nothing => 0.0,
+                    Residual::Input => row[place],
+                    Residual::Projected(weight) => dot(&weight[place * self.columns..][..self.columns], row),
+                };
+                projected.push(self.activation.apply(dot(weights, row) + bias) + residual);
+            }
+        }
+        projected
     }
 
     pub(super) fn digest(&self, digest: &mut Sha256) {
         digest.update(format!("dense {} {} {:?}", self.rows(), self.columns, self.activation));
         self.weight.iter().chain(&self.bias).for_each(|value| digest.update(value.to_le_bytes()));
+        match &self.residual {
+            Residual::Nothing => {}
+            Residual::Input => digest.update("residual"),
+            Residual::Projected(weight) => weight.iter().for_each(|value| digest.update(value.to_le_bytes())),
+        }
     }
 }
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-fn tensor(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f32>), Cause> {
+/// Reads a tensor as numbers: its shape, and its values in row-major order.
+pub(super) fn read_tensor(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f32>), Cause> {
     let view = tensors.tensor(name)?;
     let two = |bytes: &[u8]| [bytes[0], bytes[1]];
     let values = match view.dtype() {
@@ -171,9 +219,45 @@ fn tensor(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f32>
             .collect(),
         Dtype::F16 => view.data().chunks_exact(2).map(|bytes| f16::from_le_bytes(two(bytes)).to_f32()).collect(),
         Dtype::BF16 => view.data().chunks_exact(2).map(|bytes| bf16::from_le_bytes(two(bytes)).to_f32()).collect(),
-        other => return Err(format!("{name} holds {other:?}; F32, F16 and BF16 can be read").into()),
+        Dtype::F64 => view.data().as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect(),
+        Dtype::I8 => view.data().iter().map(|byte| f32::from(byte.cast_signed())).collect(),
+        other => return Err(format!("{name} holds {other:?}; F64, F32, F16, BF16 and I8 can be read").into()),
     };
     Ok((view.shape().to_vec(), values))
+}
+
+/// Reads a tensor of row numbers.
+pub(super) fn read_rows(tensors: &SafeTensors<'_>, name: &str) -> Result<Vec<usize>, Cause> {
+    let view = tensors.tensor(name)?;
+    let numbers: Vec<i64> = match view.dtype() {
+        Dtype::I64 => view.data().as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect(),
+        Dtype::I32 => view.data().as_chunks().0.iter().map(|bytes| i64::from(i32::from_le_bytes(*bytes))).collect(),
+        other => return Err(format!("{name} holds {other:?}; I64 and I32 can be read").into()),
+    };
+    numbers.into_iter().map(|number| usize::try_from(number).map_err(Cause::from)).collect()
+}
+
+/// Maximum number of terms of a text; those with the largest weights are kept.
+const MAX_TERMS: usize = 1024;
+
+/// Returns the rows of the terms with a positive weight, by the logits of all terms at each token: the greatest, or the sum, of
+/// ln(1 + max(0, logit)).
+pub(super) fn term_weights(logits: &[f32], terms: usize, pooling: TermPooling) -> Vec<f32> {
+    let mut weights = vec![0.0_f32; terms];
+    for row in logits.chunks_exact(terms) {
+        for (weight, logit) in weights.iter_mut().zip(row).filter(|(_, logit)| **logit > 0.0) {
+            let once = logit.ln_1p();
+            let activated = if pooling.is_log_twice { once.ln_1p() } else { once };
+            *weight = if pooling.is_sum { *weight + activated } else { weight.max(activated) };
+        }
+    }
+    let mut weighted: Vec<(u32, f32)> = (0..).zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
+    if weighted.len() > MAX_TERMS {
+        weighted.select_nth_unstable_by(MAX_TERMS, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        weighted.truncate(MAX_TERMS);
+        weighted.sort_unstable_by_key(|(term, _)| *term);
+    }
+    weighted.into_iter().flat_map(|(term, weight)| weights_of_terms::row(term, weight)).collect()
 }
 
 /// Computes an inner product with eight parallel sums, so that the compiler can use vector registers.
@@ -222,8 +306,11 @@ mod tests {
             weight: vec![1.0, 0.0, 2.0, -1.0, 0.0, 1.0],
             bias: vec![0.0, 0.5, -9.0],
             activation: Activation::Relu,
+            residual: Residual::Nothing,
         };
         assert_eq!(dense.apply(&[1.0, 2.0, 3.0, 4.0]), [1.0, 0.5, 0.0, 3.0, 2.5, 0.0]);
+        let projected = Dense { residual: Residual::Projected(vec![0.0, 1.0, 0.0, 0.0, 1.0, 1.0]), ..dense };
+        assert_eq!(projected.apply(&[1.0, 2.0]), [3.0, 0.5, 3.0]);
     }
 
     #[test]

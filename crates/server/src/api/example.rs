@@ -70,7 +70,7 @@ impl ExampleSource {
     fn parse_in_worker(&self, bytes: &[u8], pool: &Pool, is_gone: &AtomicBool) -> Result<Outcomes, ApiError> {
         let task = serde_json::to_vec(self).map_err(|error| ApiError::internal(&error))?;
         let is_cancelled = || is_gone.load(Ordering::Relaxed);
-        let task = Task { task: &task, input: bytes, time: WORKER_TIMEOUT, is_cancelled: &is_cancelled };
+        let task = Task { task: &task, input: bytes, time: WORKER_TIMEOUT, is_cancelled: &is_cancelled, answer: None };
         let mut result = Vec::new();
         let run = pool.run(&task, &mut |piece| {
             result = piece;

@@ -3,6 +3,7 @@
 //! Routes that also have a page choose it by content negotiation and render it with [`crate::pages`].
 
 mod dataset;
+mod entities;
 mod entity;
 mod example;
 mod examples;
@@ -10,6 +11,7 @@ mod quality;
 mod related;
 mod schemas;
 mod search;
+mod shapes;
 mod similar;
 mod snippet;
 mod suggest;
@@ -39,6 +41,8 @@ pub(crate) struct ApiState {
     search::duplicates,
     dataset::dataset,
     snippet::snippet,
+    shapes::shapes,
+    shapes::void,
     examples::of_dataset,
     related::related,
     quality::page_of_one,
@@ -47,6 +51,8 @@ pub(crate) struct ApiState {
     similar::example,
     suggest::suggest,
     entity::entity,
+    entities::entities,
+    entities::page,
     quality::one,
     quality::all,
     terms::terms,
@@ -61,12 +67,16 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/api/duplicates", get(search::duplicates))
         .route("/dataset/{id}", get(dataset::dataset))
         .route("/dataset/{id}/snippet", get(snippet::snippet))
+        .route("/dataset/{id}/shapes", get(shapes::shapes))
+        .route("/dataset/{id}/void", get(shapes::void))
         .route("/dataset/{id}/examples", get(examples::of_dataset))
         .route("/dataset/{id}/quality", get(quality::page_of_one))
         .route("/dataset/{id}/related", get(related::related))
         .route("/dataset/{id}/entity", get(entity::entity))
         .route("/dataset/{id}/similar", get(similar::of_dataset))
         .route("/like", get(similar::form).post(similar::example).layer(example_limit))
+        .route("/entities", get(entities::page))
+        .route("/api/entities", get(entities::entities))
         .route("/quality", get(quality::page_of_all))
         .route("/api/quality", get(quality::all))
         .route("/api/quality/{id}", get(quality::one))

@@ -56,6 +56,10 @@ impl PartialSchema for SearchResult {
         let with_words = object(Type::Integer).description(Some("Number of datasets with a word of the query."));
         let interpretations = array(object(Type::Object))
             .description(Some("Phrases, exclusions and names in the query: kind, text, excluded, iri."));
+        let rerank = object(Type::Object).description(Some(
+            "The re-ranking: pool, fusion, number of candidates, encoders, and crossEncoder with its model, the number of datasets it \
+             scored, and deadlinePassed: if true, the order is that without it.",
+        ));
         let only_closest = object(Type::Boolean).description(Some("If true, no dataset is a close match."));
         let examples =
             array(object(Type::Object)).description(Some("The datasets of the parameter like, in its order."));
@@ -68,6 +72,7 @@ impl PartialSchema for SearchResult {
             .property("interpretations", interpretations)
             .property("suggestion", suggestion)
             .property("withWords", with_words)
+            .property("rerank", rerank)
             .property("onlyClosest", only_closest)
             .property("hits", array(Ref::from_schema_name("Hit")))
             .property("facets", array(object(Type::Object)))
@@ -90,7 +95,10 @@ fn hit() -> RefOr<Schema> {
     let creator = object(Type::Object).property("name", object(Type::String));
     let fields = array(object(Type::Object)).description(Some("Fields and terms that matched."));
     let snippet = any_of([Type::Object, Type::Array, Type::Null]).description(Some("The snippet."));
-    let dense = any_of([Type::Object, Type::Array]).description(Some("Similarity in meaning, by model."));
+    let dense = any_of([Type::Object, Type::Array])
+        .description(Some("Score by each encoder: model, granularity (text, piece or term), score, parts."));
+    let cross_encoder = object(Type::Number)
+        .description(Some("Score by the cross-encoder, of the datasets that it ordered. It is their score, too."));
     let works = object(Type::Object)
         .property("score", object(Type::Number))
         .property("near", object(Type::Integer).minimum(Some(1)))
@@ -131,6 +139,7 @@ fn hit() -> RefOr<Schema> {
         .property("fields", fields)
         .property("snippet", snippet)
         .property("dense", dense)
+        .property("crossEncoder", cross_encoder)
         .property("works", works)
         .property("closest", object(Type::Boolean))
         .property("explanation", any_of([Type::Object, Type::Array]))

@@ -218,15 +218,15 @@ fn entity_tag(card: &Card, request: &SnippetRequest, form: Format) -> String {
 }
 
 /// `If-None-Match` (RFC 9110, 13.1.2), compared weakly.
-fn matches_tag(headers: &HeaderMap, tag: &str) -> bool {
+pub(super) fn matches_tag(headers: &HeaderMap, tag: &str) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     known.flat_map(|value| value.split(',')).any(|known| known.trim() == "*" || opaque(known) == opaque(tag))
 }
 
-/// Headers of a complete snippet. Caches store it and revalidate it before each use: content may be reloaded at any time,
+/// Headers of a complete snippet or of shapes. Caches store it and revalidate it before each use: content may be reloaded at any time,
 /// and validation is cheap.
-fn cacheable(tag: &str) -> [(HeaderName, String); 2] {
+pub(super) fn cacheable(tag: &str) -> [(HeaderName, String); 2] {
     [(header::ETAG, tag.to_owned()), (header::CACHE_CONTROL, "public, no-cache".to_owned())]
 }
 

@@ -189,6 +189,7 @@ mod tests {
         }
         let expected = [
             "get /api/search",
+            "get /dataset/{id}/shapes",
             "get /dataset/{id}/snippet",
             "get /feeds/datasets.atom",
             "get /rdf-graph-store",

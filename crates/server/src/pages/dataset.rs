@@ -2,6 +2,7 @@
 
 use super::diagram;
 use super::entity::ExampleView;
+use super::facets;
 use super::place_map;
 use super::similar::SimilarView;
 use super::{
@@ -25,6 +26,7 @@ use lodeseek_engine::{
     Card, CoverageSource, Facet, Filter, PeriodCoverage, PlaceCoverage, RelatedDatasets, RelatedEdition, Schema,
     SchemaEdge,
 };
+use lodeseek_rdf::vocab::dcat;
 use lodeseek_rdf::{local_name, prefixed, words};
 use lodeseek_snippet::draw;
 
@@ -33,6 +35,16 @@ const EXAMPLES: usize = 4;
 const EXAMPLE_TRIPLES: usize = 8;
 /// Number of similar datasets shown.
 const SIMILAR: usize = 5;
+/// Number of members of a series shown.
+const MEMBERS: usize = 200;
+/// Links of series: property and id of the fact's name.
+const SERIES_FACTS: [(&str, &str); 5] = [
+    (dcat::IN_SERIES, "fact-series"),
+    (dcat::FIRST, "fact-first"),
+    (dcat::LAST, "fact-last"),
+    (dcat::PREV, "fact-previous"),
+    (dcat::NEXT, "fact-next"),
+];
 /// Number of download buttons at the top.
 const BUTTONS: usize = 4;
 /// Formats of the stored content and of the description: name and `format`.
@@ -73,7 +85,8 @@ impl ValueView {
 
     /// A link to the datasets with the same value of a facet.
     fn filter(page: &PageContext, facet: Facet, value: &str) -> Self {
-        Self { text: readable(value), href: Some(page.link(filter_address(facet, value))), is_external: false }
+        let text = facets::label(page, facet, value);
+        Self { text, href: Some(page.link(filter_address(facet, value))), is_external: false }
     }
 }
 
@@ -120,6 +133,8 @@ struct DatasetPage {
     /// Buttons at the top.
     buttons: Vec<DownloadView>,
     sections: Vec<SectionView>,
+    /// If true, it is a series: other datasets have the content.
+    is_series: bool,
     /// If true, the store has triples of its content.
     has_content: bool,
     /// Relation of the stored triples to a remote endpoint's content, in words.
@@ -163,6 +178,10 @@ struct DatasetPage {
     others: Vec<(String, String)>,
     /// Reasons why they are duplicates.
     why: String,
+    /// Members of a series.
+    members: Vec<ValueView>,
+    /// Number of members that are not listed.
+    more_members: usize,
     /// Other editions: (address, title, relation to this one).
     editions: Vec<(String, String, &'static str)>,
     more_editions: usize,
@@ -188,9 +207,12 @@ pub(crate) async fn dataset(state: &AppState, public: LinkBase, page: PageContex
         let (described, base) = (PortalMetadata::read(&state.store, &id)?, public.as_str());
         let own = public.link(iri.as_str(), state.store.iris());
         let json_ld = described.as_ref().map(|described| schema_org::script(described, &card, &own, base));
-        let links = described.as_ref().map(|described| signposting::links(described, &own, base)).unwrap_or_default();
+        let has_content = card.profile.triples > 0;
+        let links = described.as_ref().map(|described| signposting::links(described, &own, base, has_content));
+        let links = links.unwrap_or_default();
         let mut view = DatasetPage { json_ld, canonical: own, ..dataset_page(context, &card, iri.as_str()) };
         if let Some(described) = &described {
+            view.add_series(state, described)?;
             view.describe(described, &card);
         }
         view.relate(state.searcher.catalog().related(&id)?.unwrap_or_default());
@@ -216,13 +238,37 @@ pub(crate) async fn dataset(state: &AppState, public: LinkBase, page: PageContex
 }
 
 impl DatasetPage {
+    /// Adds the members of a series; of other datasets, the series and the neighbours in it.
+    fn add_series(&mut self, state: &AppState, described: &PortalMetadata) -> Result<(), ApiError> {
+        for (property, id) in SERIES_FACTS {
+            let mut values = Vec::new();
+            for iri in described.dataset.linked_iris(property) {
+                values.push(match state.store.dataset_with_iri(iri)? {
+                    Some(other) => dataset_link(state, &self.page, &other)?,
+                    None => ValueView::web(iri),
+                });
+            }
+            if !values.is_empty() {
+                self.facts.push(FactView { name: self.page.text(id), is_raw: false, values });
+            }
+        }
+        if self.is_series {
+            let members = state.store.series_members(&described.dataset.metadata.id)?;
+            self.more_members = members.len().saturating_sub(MEMBERS);
+            for member in members.iter().take(MEMBERS) {
+                self.members.push(dataset_link(state, &self.page, member)?);
+            }
+        }
+        Ok(())
+    }
+
     /// Adds what only the catalogue graph has: files, further properties, the citation.
     fn describe(&mut self, described: &PortalMetadata, card: &Card) {
-        let extra = described.dataset.extra_properties();
-        self.facts.extend(extra.into_iter().map(|(name, value)| FactView {
-            name: name.to_string(),
+        let extra = described.dataset.extra_properties().into_iter();
+        self.facts.extend(extra.filter(|one| one.property != dcat::IN_SERIES).map(|one| FactView {
+            name: one.label.to_owned(),
             is_raw: true,
-            values: vec![ValueView { text: readable(&value), ..ValueView::web(&value) }],
+            values: vec![ValueView { text: readable(&one.value), ..ValueView::web(&one.value) }],
         }));
         self.skipped = described.skipped;
         self.is_index_only = described.is_index_only;
@@ -263,6 +309,7 @@ impl DatasetPage {
 
     fn sections(&self) -> Vec<SectionView> {
         let sections = [
+            ("members", "series-members", !self.members.is_empty()),
             ("preview", "preview", self.has_content && !self.triples.is_empty()),
             ("content", "content", self.has_content),
             ("connections", "connections", self.diagram.is_some()),
@@ -300,6 +347,7 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         byline: byline(&page, card),
         buttons: Vec::new(),
         sections: Vec::new(),
+        is_series: metadata.is_series,
         has_content: profile.triples > 0,
         relation: card.remote.as_ref().map(|remote| remote.coverage(profile.triples)).unwrap_or_default(),
         names: metadata.alternatives.iter().map(|text| readable(&text.value)).collect(),
@@ -333,6 +381,8 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         descriptions_as: SYNTAXES.map(|(name, format)| description_as(metadata.id.clone(), name, format)).into(),
         others: Vec::new(),
         why: String::new(),
+        members: Vec::new(),
+        more_members: 0,
         editions: Vec::new(),
         more_editions: 0,
         similar: Vec::new(),
@@ -476,6 +526,13 @@ fn description_as(id: DatasetId, name: &str, format: &str) -> DownloadView {
         href: Some(format!("{}?format={format}", href(&id))),
         is_external: false,
     }
+}
+
+/// Returns a link to a dataset of this home, with its title.
+fn dataset_link(state: &AppState, page: &PageContext, id: &DatasetId) -> Result<ValueView, ApiError> {
+    let card = state.searcher.catalog().card(id)?;
+    let title = card.map_or_else(|| id.to_string(), |card| title_of(page, &card.metadata).0);
+    Ok(ValueView { text: title, href: Some(page.link(href(id))), is_external: false })
 }
 
 /// Returns the host of an address.

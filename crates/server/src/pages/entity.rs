@@ -1,8 +1,8 @@
 //! The page of one resource of a dataset, and resources as examples on the page of the dataset.
 
 use super::diagram::class_name;
-use super::{PageContext, readable, render, title_of};
-use crate::entities::{self, Entity, PAGE, TriplePage};
+use super::{PageContext, entities, readable, render, title_of};
+use crate::entities::{Entity, PAGE, TriplePage, name};
 use crate::text::{href, is_web, shorten};
 use askama::Template;
 use axum::response::Response;
@@ -15,6 +15,7 @@ pub(super) struct ValueView {
     pub(super) title: String,
     pub(super) literal: bool,
     pub(super) language: String,
+    pub(super) direction: String,
     /// Address of a resource in the dataset, or on the web if `outside` is true.
     pub(super) href: Option<String>,
     pub(super) outside: bool,
@@ -49,6 +50,8 @@ struct EntityPage {
     own: String,
     /// The resource's own address on the web.
     outside: Option<String>,
+    /// Address of the datasets with the resource. `None` for a blank node.
+    elsewhere: Option<String>,
     out: Vec<PropertyView>,
     to: Vec<PropertyView>,
     pages: [Pages; 2],
@@ -97,6 +100,7 @@ pub(crate) fn entity(page: &PageContext, card: &Card, found: &Entity) -> Respons
         name: found.name.clone(),
         own: address(&dataset, &found.name, [0, 0]),
         outside: Some(found.name.clone()).filter(|name| is_web(name)),
+        elsewhere: (!found.name.starts_with("_:")).then(|| entities::address(&format!("<{}>", found.name))),
         out: properties(&dataset, found, &found.out.triples, LONG, |triple| &triple.object),
         to: properties(&dataset, found, &found.to.triples, LONG, |triple| &triple.subject),
         pages: [pages(0, &found.out), pages(1, &found.to)],
@@ -133,8 +137,8 @@ const LONG: usize = 2000;
 const SHORT: usize = 160;
 
 fn value(dataset: &str, entity: &Entity, term: &LabelledTerm, most: usize) -> ValueView {
-    let name = entities::name(term);
-    let is_here = term.kind != TermKind::Literal && (entity.described.contains(&name) || name == entity.name);
+    let name = name(term);
+    let is_here = term.is_resource() && (entity.described.contains(&name) || name == entity.name);
     let outside = term.kind == TermKind::Iri && !is_here && is_web(&name);
     let text = if term.kind == TermKind::Blank && term.label.is_empty() { &name } else { &term.label };
     ValueView {
@@ -142,6 +146,7 @@ fn value(dataset: &str, entity: &Entity, term: &LabelledTerm, most: usize) -> Va
         title: if term.kind == TermKind::Literal { term.datatype.clone().unwrap_or_default() } else { name.clone() },
         literal: term.kind == TermKind::Literal,
         language: term.language.clone().unwrap_or_default(),
+        direction: term.direction.clone().unwrap_or_default(),
         href: if is_here { Some(address(dataset, &name, [0, 0])) } else { outside.then(|| name.clone()) },
         outside,
     }

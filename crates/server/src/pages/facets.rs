@@ -1,9 +1,12 @@
 //! Facets, years and active filters as links and a form, with the complete state of the page in the address.
 
 use super::results::Results;
-use super::{PageContext, readable};
+use super::{PageContext, place_map, readable};
 use crate::portal::license_label;
-use lodeseek_engine::{Facet, FacetCounts, FacetValues, Filter, ValueCount, YearCounts, facet_label};
+use lodeseek_catalog::Day;
+use lodeseek_engine::{
+    BoundingBox, Facet, FacetCounts, FacetValues, Filter, Period, ValueCount, YearCounts, facet_label,
+};
 use lodeseek_rdf::vocab::{owl, rdf, rdfs, skos};
 
 /// Maximum number of values of a facet.
@@ -64,9 +67,17 @@ pub(super) struct YearsView {
 
 /// Fields for an area and a period.
 pub(super) struct CoverageView {
-    /// The area and the period of the filter; empty if it has none.
+    /// The area of the filter; empty if it has none.
     pub(super) within: String,
-    pub(super) covers: String,
+    /// The first and the last year of the filter's period; empty if it is open.
+    pub(super) from: String,
+    pub(super) until: String,
+    /// If true, the filter has an area or a period.
+    pub(super) is_active: bool,
+    /// The first and the last year of all periods; `None` if no period is known.
+    pub(super) years: Option<(i32, i32)>,
+    /// Map of the area of the filter as SVG.
+    pub(super) map: Option<String>,
     /// Other parameters of the page.
     pub(super) fields: Vec<(&'static str, String)>,
 }
@@ -90,11 +101,63 @@ pub(super) fn is_machinery(facet: Facet, value: &str) -> bool {
     facet.has_iris() && MACHINERY.iter().any(|namespace| value.starts_with(namespace))
 }
 
-/// Returns the label of a value for readers.
-fn label(facet: Facet, value: &str) -> String {
-    match facet {
-        Facet::License => license_label(value),
-        _ => readable(&facet_label(facet, value)),
+/// Values of facets that the pages have in all their languages: (facet, English name in the index, id of the text). Themes
+/// are those of the Publications Office of the European Union, languages those of the EU and some others.
+const LOCALIZED: &[(Facet, &str, &str)] = &[
+    (Facet::Theme, "Agriculture, fisheries, forestry and food", "theme-agri"),
+    (Facet::Theme, "Economy and finance", "theme-econ"),
+    (Facet::Theme, "Education, culture and sport", "theme-educ"),
+    (Facet::Theme, "Energy", "theme-ener"),
+    (Facet::Theme, "Environment", "theme-envi"),
+    (Facet::Theme, "Government and public sector", "theme-gove"),
+    (Facet::Theme, "Health", "theme-heal"),
+    (Facet::Theme, "International issues", "theme-intr"),
+    (Facet::Theme, "Justice, legal system and public safety", "theme-just"),
+    (Facet::Theme, "Regions and cities", "theme-regi"),
+    (Facet::Theme, "Population and society", "theme-soci"),
+    (Facet::Theme, "Science and technology", "theme-tech"),
+    (Facet::Theme, "Transport", "theme-tran"),
+    (Facet::Language, "Arabic", "language-arabic"),
+    (Facet::Language, "Bulgarian", "language-bulgarian"),
+    (Facet::Language, "Catalan", "language-catalan"),
+    (Facet::Language, "Chinese", "language-chinese"),
+    (Facet::Language, "Croatian", "language-croatian"),
+    (Facet::Language, "Czech", "language-czech"),
+    (Facet::Language, "Danish", "language-danish"),
+    (Facet::Language, "Dutch", "language-dutch"),
+    (Facet::Language, "English", "language-english"),
+    (Facet::Language, "Estonian", "language-estonian"),
+    (Facet::Language, "Finnish", "language-finnish"),
+    (Facet::Language, "French", "language-french"),
+    (Facet::Language, "German", "language-german"),
+    (Facet::Language, "Greek", "language-greek"),
+    (Facet::Language, "Hungarian", "language-hungarian"),
+    (Facet::Language, "Irish", "language-irish"),
+    (Facet::Language, "Italian", "language-italian"),
+    (Facet::Language, "Japanese", "language-japanese"),
+    (Facet::Language, "Latvian", "language-latvian"),
+    (Facet::Language, "Lithuanian", "language-lithuanian"),
+    (Facet::Language, "Maltese", "language-maltese"),
+    (Facet::Language, "Norwegian", "language-norwegian"),
+    (Facet::Language, "Polish", "language-polish"),
+    (Facet::Language, "Portuguese", "language-portuguese"),
+    (Facet::Language, "Romanian", "language-romanian"),
+    (Facet::Language, "Russian", "language-russian"),
+    (Facet::Language, "Slovak", "language-slovak"),
+    (Facet::Language, "Slovenian", "language-slovenian"),
+    (Facet::Language, "Spanish", "language-spanish"),
+    (Facet::Language, "Swedish", "language-swedish"),
+];
+
+/// Returns the label of a value for readers, in the language of the page if it has the label.
+pub(super) fn label(page: &PageContext, facet: Facet, value: &str) -> String {
+    if facet == Facet::License {
+        return license_label(value);
+    }
+    let is_value = |known: &&(Facet, &str, &str)| known.0 == facet && known.1.eq_ignore_ascii_case(value);
+    match LOCALIZED.iter().find(is_value) {
+        Some((_, _, id)) => page.text(id),
+        None => readable(&facet_label(facet, value)),
     }
 }
 
@@ -127,7 +190,7 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
     for (facet, value) in &filter.values {
         let name = page.text(&format!("filter-{facet}"));
         let href = results.filtered(&toggled(filter, *facet, value));
-        chips.push(Chip { label: format!("{name}: {}", label(*facet, value)), href });
+        chips.push(Chip { label: format!("{name}: {}", label(page, *facet, value)), href });
     }
     chips
 }
@@ -153,7 +216,7 @@ fn repeats(one: &FacetValues, counts: &FacetCounts) -> bool {
 
 fn facet_view(page: &PageContext, one: &FacetValues, results: &Results<'_>) -> FacetView {
     let value = |value: &ValueCount| ValueView {
-        label: label(one.facet, &value.value),
+        label: label(page, one.facet, &value.value),
         title: value.value.clone(),
         count: value.count,
         chosen: value.chosen,
@@ -171,11 +234,17 @@ fn facet_view(page: &PageContext, one: &FacetValues, results: &Results<'_>) -> F
 }
 
 /// Returns the fields for an area and a period.
-pub(super) fn coverage(results: &Results<'_>) -> CoverageView {
+pub(super) fn coverage(page: &PageContext, results: &Results<'_>, years: Option<(i32, i32)>) -> CoverageView {
     let filter = results.filter;
+    let year = |day: Option<Day>| day.map(|day| day.year().to_string()).unwrap_or_default();
+    let map = |within: BoundingBox| place_map::draw(within, &page.text_with("place-map", "box", within));
     CoverageView {
         within: filter.within.map(|within| within.to_string()).unwrap_or_default(),
-        covers: filter.covers.map(|covers| covers.to_string()).unwrap_or_default(),
+        from: year(filter.covers.and_then(Period::first)),
+        until: year(filter.covers.and_then(Period::last)),
+        is_active: filter.within.is_some() || filter.covers.is_some(),
+        years,
+        map: filter.within.map(map),
         fields: results.fields(&Filter { within: None, covers: None, ..filter.clone() }),
     }
 }
@@ -237,6 +306,8 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::locale::{Locale, Texts};
+    use std::sync::Arc;
 
     #[test]
     fn a_choice_is_taken_back_whatever_its_case() {
@@ -263,6 +334,14 @@ mod tests {
         assert_eq!(scale_of(&known, Some(2018), None), Some((1962, 2021, all([false, false, true]))));
         assert_eq!(scale_of(&known[1..], None, Some(2014)).map(|found| (found.0, found.1)), Some((2014, 2021)));
         assert_eq!((scale_of(&known[2..], None, None), scale_of(&[], None, Some(2018))), (None, None));
+    }
+
+    #[test]
+    fn localized_values_are_the_english_names_of_the_index() {
+        let texts = Texts::new(Locale::English, Arc::default());
+        for (_, english, id) in LOCALIZED {
+            assert_eq!(texts.text(id), *english);
+        }
     }
 
     #[test]

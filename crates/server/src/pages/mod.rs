@@ -5,6 +5,7 @@ mod context;
 mod dataset;
 mod diagram;
 mod place_map;
+mod entities;
 mod entity;
 mod facets;
 mod quality;
@@ -17,6 +18,7 @@ mod template_texts;
 
 pub(crate) use context::PageContext;
 pub(crate) use dataset::dataset;
+pub(crate) use entities::entities;
 pub(crate) use entity::entity;
 pub(crate) use quality::{quality, quality_of};
 pub(crate) use similar::{ExampleReport, like, similar};
@@ -54,9 +56,10 @@ struct TextView {
 struct TermView {
     pieces: Vec<Piece>,
     literal: bool,
-    /// The IRI, for a tooltip.
+    /// The IRI, datatype or triple term, for a tooltip.
     title: String,
     language: String,
+    direction: String,
 }
 
 struct TripleView {
@@ -160,8 +163,12 @@ fn triple_view(triple: &LabelledTriple, pieces: impl Fn(&str) -> Vec<Piece>) -> 
     let term = |term: &LabelledTerm| TermView {
         pieces: pieces(&shorten(&readable(&term.label), 160)),
         literal: term.kind == TermKind::Literal,
-        title: if term.kind == TermKind::Iri { term.value.clone() } else { term.datatype.clone().unwrap_or_default() },
+        title: match term.kind {
+            TermKind::Iri | TermKind::Triple => term.value.clone(),
+            TermKind::Blank | TermKind::Literal => term.datatype.clone().unwrap_or_default(),
+        },
         language: term.language.clone().unwrap_or_default(),
+        direction: term.direction.clone().unwrap_or_default(),
     };
     TripleView { subject: term(&triple.subject), predicate: term(&triple.predicate), object: term(&triple.object) }
 }

@@ -1,4 +1,4 @@
-//! Map of the area of a dataset as SVG: a graticule of the world with the box. It has no outlines of land.
+//! Map of the area of a dataset as SVG: the outline of land and a graticule with the box.
 
 use lodeseek_engine::BoundingBox;
 use lodeseek_snippet::escape_xml;
@@ -8,6 +8,9 @@ use std::fmt::Write;
 const STEP: i32 = 30;
 /// A box smaller than this number of degrees gets a ring, so that it can be found.
 const SMALL: f64 = 12.0;
+/// Outline of land, as the data of a path: Natural Earth, 1:110 million, in the public domain. `tools/land_outline.py`
+/// derives it.
+const LAND: &str = include_str!("../../assets/land.txt");
 /// Radius of the ring in degrees.
 const RING: f64 = 7.0;
 
@@ -15,8 +18,9 @@ const RING: f64 = 7.0;
 pub(super) fn draw(bounds: BoundingBox, title: &str) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing place\" role=\"img\" viewBox=\"-1 -1 362 182\" width=\"362\" \
-         height=\"182\"><title>{}</title><rect class=\"box\" width=\"360\" height=\"180\"/><path class=\"graticule\" d=\"",
-        escape_xml(title)
+         height=\"182\"><title>{}</title><rect class=\"box\" width=\"360\" height=\"180\"/><path class=\"land\" d=\"{}\"/><path class=\"graticule\" d=\"",
+        escape_xml(title),
+        LAND.trim_end()
     );
     // Writing to a text cannot fail.
     for x in (STEP..360).step_by(STEP as usize) {
@@ -50,6 +54,25 @@ pub(super) fn draw(bounds: BoundingBox, title: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_outline_of_land_is_a_path_on_the_map() {
+        assert!(LAND.len() < 12_000, "{} bytes on every page with a map", LAND.len());
+        let numbers = |c: char| !c.is_ascii_digit() && c != '.' && c != '-';
+        let (mut x, mut y, mut points) = (0.0, 0.0, 0);
+        for part in LAND.trim_end().trim_end_matches('z').split('z') {
+            let spaced = part.replace('-', " -");
+            let mut steps = spaced.split(numbers).filter(|number| !number.is_empty()).map(|n| n.parse::<f64>());
+            let mut is_first = true;
+            while let (Some(Ok(first)), Some(Ok(second))) = (steps.next(), steps.next()) {
+                (x, y) = if is_first { (first, second) } else { (x + first, y + second) };
+                is_first = false;
+                points += 1;
+                assert!((0.0..=360.0).contains(&x) && (0.0..=180.0).contains(&y), "{x} {y} in {part}");
+            }
+        }
+        assert!(points > 1000, "{points} points");
+    }
 
     #[test]
     fn boxes_are_drawn_where_they_are() {

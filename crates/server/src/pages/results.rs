@@ -5,8 +5,9 @@ use super::{
     PageContext, Piece, TextView, TripleView, WorkView, best_text, error, excerpt, pieces, readable, render, size,
     source_name, title_of, triple_view, work_view,
 };
-use super::{similar, start};
+use super::{entities, similar, start};
 use crate::AppState;
+use crate::entity_search;
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
@@ -38,6 +39,8 @@ const SHOWN: usize = 6;
 const THEMES: usize = 6;
 /// Number of formats shown with a hit.
 const FORMATS: usize = 3;
+/// Maximum length of the period slider in years.
+const MOST_YEARS: i32 = 200;
 /// Length of a description in characters: about two lines on a wide screen.
 const DESCRIPTION: usize = 240;
 
@@ -156,13 +159,15 @@ struct SearchPage {
     interpretations: Vec<String>,
     /// Address of the same query without interpretation.
     literal: String,
+    /// Link to the entities with the words, or to the datasets of a resource: (text, address).
+    entities: Option<(String, String)>,
 }
 
 impl SearchPage {
     /// Returns true if there are filters to choose from, or an area or a period to change.
     fn has_filters(&self) -> bool {
-        let is_active = |coverage: &CoverageView| !coverage.within.is_empty() || !coverage.covers.is_empty();
-        !self.facets.is_empty() || self.years.is_some() || self.coverage.as_ref().is_some_and(is_active)
+        let has_coverage = |coverage: &CoverageView| coverage.is_active || coverage.years.is_some();
+        !self.facets.is_empty() || self.years.is_some() || self.coverage.as_ref().is_some_and(has_coverage)
     }
 }
 
@@ -205,6 +210,9 @@ async fn load_page(
     let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
     // Pasted sentences may contain line breaks.
     let query = parameters.q.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some(address) = with_period(page, pairs) {
+        return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, address)]).into_response());
+    }
     let (filter, examples) = (filter(pairs)?, examples(pairs)?);
     if query.is_empty() && !examples.is_empty() {
         let [Example::Dataset(id)] = &examples[..] else {
@@ -342,9 +350,28 @@ async fn load_list(
 
 /// Returns the fields for an area and a period, if the index has columns for them. If the index cannot be read, the
 /// search itself returns the error.
-fn coverage(state: &AppState, results: &Results<'_>) -> Option<CoverageView> {
+fn coverage(state: &AppState, page: &PageContext, results: &Results<'_>) -> Option<CoverageView> {
     let has_coverage = state.searcher.catalog().has_coverage().unwrap_or(false);
-    has_coverage.then(|| facets::coverage(results))
+    let years = state.searcher.catalog().covered_years(MOST_YEARS).unwrap_or(None);
+    has_coverage.then(|| facets::coverage(page, results, years))
+}
+
+/// Returns the address of the search with the years `from` and `until` as the period of the filter. `None` if the request
+/// has neither. The form of the page sends both, so that it works without JavaScript.
+fn with_period(page: &PageContext, pairs: &Pairs) -> Option<String> {
+    let year = |name: &str| pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim());
+    let (from, until) = (year("from"), year("until"));
+    let is_form = from.is_some() || until.is_some();
+    let period = format!("{}..{}", from.unwrap_or_default(), until.unwrap_or_default());
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in pairs.iter().filter(|(name, _)| !matches!(name.as_str(), "from" | "until" | "covers" | "lang"))
+    {
+        parameters.append_pair(name, value);
+    }
+    if period != ".." {
+        parameters.append_pair("covers", &period);
+    }
+    is_form.then(|| page.link(format!("/?{}", parameters.finish())))
 }
 
 fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listing: &DatasetListing) -> SearchPage {
@@ -359,7 +386,7 @@ fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listi
         chips: facets::chips(&page, results),
         facets: facets::facets(&page, &listing.facets, listing.total, results),
         years: facets::years(&page, &listing.facets.years, results),
-        coverage: coverage(state, results),
+        coverage: coverage(state, &page, results),
         sorts: sorts(&page, results, listing.total),
         kept: results.kept_parameters(results.filter),
         unfiltered: results.filtered(&Filter::default()),
@@ -376,6 +403,7 @@ fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listi
         suggestion: None,
         interpretations: Vec::new(),
         literal: String::new(),
+        entities: None,
         hits,
         page,
     }
@@ -533,7 +561,7 @@ fn search_page(
         chips: likes(&page, results, response).into_iter().chain(facets::chips(&page, results)).collect(),
         facets: facets::facets(&page, &counts, response.total, results),
         years: facets::years(&page, &counts.years, results),
-        coverage: coverage(state, results),
+        coverage: coverage(state, &page, results),
         sorts: sorts(&page, results, response.total),
         kept: results.kept_parameters(&request.filter),
         unfiltered: results.filtered(&Filter::default()),
@@ -551,8 +579,17 @@ fn search_page(
             .map(|meant| (meant.clone(), Results { query: meant, page: 0, ..*results }.href())),
         interpretations: response.interpretations.iter().map(|part| interpretation(&page, part)).collect(),
         literal: Results { syntax: QuerySyntax::Literal, page: 0, ..*results }.href(),
+        entities: entities_link(state, &page, &request.query),
         page,
     }
+}
+
+/// Returns the link to the entities with the words of a query, or to the datasets of the resource that it names. `None` if no
+/// dataset has content.
+fn entities_link(state: &AppState, page: &PageContext, query: &str) -> Option<(String, String)> {
+    let has_content = state.searcher.catalog().has_content().unwrap_or(false);
+    let text = if entity_search::resource(query).is_some() { "occurrences-link" } else { "entities-link" };
+    has_content.then(|| (page.text(text), entities::address(query)))
 }
 
 /// Returns the examples of a search, each with the address of the search without it.
@@ -708,7 +745,7 @@ fn card_view<'t>(
         plain_title: title,
         description: description.unwrap_or_default(),
         facts,
-        badges: badges(card),
+        badges: if metadata.is_series { vec![series_badge(page)] } else { badges(card) },
         themes,
         more_themes,
         work: metadata.introduced_by.first().map(|work| work_view(work, iri.as_str())),
@@ -716,6 +753,11 @@ fn card_view<'t>(
         triples: triples.take(SHOWN).map(|triple| triple_view(triple, pieces)).collect(),
         ..HitView::default()
     }
+}
+
+/// Returns the badge of a series: it has no files of its own.
+fn series_badge(page: &PageContext) -> Badge {
+    Badge { text: page.text("series"), title: page.text("series-note") }
 }
 
 /// Returns the formats of a dataset's files, and its licence.
@@ -762,7 +804,10 @@ fn compared(response: &SearchResponse) -> usize {
 /// Returns a score with the name of its model or models.
 fn score_text(page: &PageContext, score: f64, response: &SearchResponse) -> String {
     let mut models: Vec<&str> = vec![response.model];
-    if let Some(rerank) = &response.rerank {
+    let cross_encoder = response.rerank.as_ref().and_then(|rerank| rerank.cross_encoder.as_ref());
+    if let Some(cross_encoder) = cross_encoder.filter(|summary| !summary.deadline_passed) {
+        models = vec![&cross_encoder.model];
+    } else if let Some(rerank) = &response.rerank {
         models.extend(rerank.encoders.iter().map(|encoder| encoder.model.as_str()));
     }
     models.dedup();

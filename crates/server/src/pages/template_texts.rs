@@ -22,10 +22,12 @@ const NAMES: [&str; 22] = [
     "Quality",
     "RDF/XML",
     "RIS",
+    "SHACL",
     "SPARQL",
     "SVG",
     "TSV",
     "Turtle",
+    "VoID",
     "XML",
     "JSON-LD",
 ];

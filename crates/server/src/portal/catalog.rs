@@ -1,4 +1,4 @@
-//! `/catalog`: all datasets in DCAT-AP, in pages for harvesters.
+//! `/catalog`: all datasets in DCAT-AP or another application profile, in pages for harvesters.
 //!
 //! | parameter | meaning |
 //! |---|---|
@@ -6,7 +6,11 @@
 //! | `rows` | datasets a page, 1 to 1,000 (default 100) |
 //! | `modified_since` | date, or date with time: only datasets that changed here since |
 //! | `q` | only datasets with one of these words, by descending score, at most 1,000 |
+//! | `profile` | application profile, by name or IRI: `dcat-ap`, `geodcat-ap`, `healthdcat-ap`, `dcat-us` |
 //! | `format` | as for datasets, if the address has no suffix |
+//!
+//! Without the parameter, the header `Accept-Profile` selects the profile (Content Negotiation by Profile,
+//! <https://www.w3.org/TR/dx-prof-conneg/>).
 //!
 //! Page links use both dialects of Hydra, because harvesters know one or the other, and `Link` headers. They start with the
 //! public URL, independent of the request's host. A page has an `ETag` computed from its content, so that harvesters
@@ -17,24 +21,25 @@ use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::documentation::{BadRequest, FormatParameter, NotAcceptable, NotFound, Text};
 use crate::error::ApiError;
+use crate::negotiation::ranges;
 use crate::parameters::pairs;
 use crate::public_url::LinkBase;
 use crate::response_formats::{self, Kind};
 use crate::text::uri;
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
-use lodeseek_catalog::application_profile::{LocalContent, to_dcat_ap};
+use lodeseek_catalog::application_profile::{LocalContent, Profile, to_profile};
 use lodeseek_catalog::{DatasetId, Iris};
-use lodeseek_engine::Card;
+use lodeseek_engine::{BoundingBox, Card, CoverageSource};
 use lodeseek_rdf::RdfSyntax;
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, hydra, rdf};
 use lodeseek_rdf::{local_name, words};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 use oxsdatatypes::{Date, DateTime};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Default number of datasets of a page.
@@ -47,6 +52,7 @@ const CLASSES: usize = 3;
 /// Parsed parameters of a request.
 #[derive(Clone, Debug)]
 struct Request {
+    profile: Profile,
     /// Suffix of the address; empty if the format is negotiated.
     suffix: &'static str,
     page: usize,
@@ -59,10 +65,12 @@ struct Request {
 
 /// Returns the route of the catalogue at an address with a suffix. Without one the format is negotiated.
 #[utoipa::path(get, path = "/catalog", tag = "Catalogue", operation_id = "catalog",
-    summary = "All datasets in DCAT-AP 3.0.1, page by page",
+    summary = "All datasets in DCAT-AP 3.0.1 or another application profile, page by page",
     params(
         ("page" = Option<usize>, Query, description = "Page number from 1.", minimum = 1),
         ("modified_since" = Option<String>, Query, description = "Only datasets that changed since this date or time."),
+        ("profile" = Option<String>, Query, description = "Application profile, by name or IRI, instead of Accept-Profile: \
+            dcat-ap, geodcat-ap, healthdcat-ap, dcat-us."),
         FormatParameter),
     responses(
         (status = 200, description = "A page of the catalogue, with links to the other pages.", content(
@@ -95,7 +103,8 @@ async fn respond(
         // The search page lists the datasets as HTML.
         return Ok(axum::response::Redirect::to("/").into_response());
     }
-    let request = Request::read(parameters, suffix)?;
+    let request = Request::read(parameters, headers, suffix)?;
+    let profile = request.profile;
     let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let made = state.work(move |state| page(state, &links, &request, media_type, known.as_deref())).await?;
     let mut response = match made.body {
@@ -105,12 +114,16 @@ async fn respond(
     let own = response.headers_mut();
     own.extend(made.links.into_iter().map(|link| (header::LINK, link)));
     own.insert(header::ETAG, made.tag);
+    own.append(header::VARY, HeaderValue::from_static("accept-profile"));
+    if let Ok(iri) = HeaderValue::from_str(&format!("<{}>", profile.iri())) {
+        own.insert("content-profile", iri);
+    }
     own.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     Ok(response)
 }
 
 impl Request {
-    fn read(parameters: &[(String, String)], suffix: &'static str) -> Result<Self, ApiError> {
+    fn read(parameters: &[(String, String)], headers: &HeaderMap, suffix: &'static str) -> Result<Self, ApiError> {
         let value = |name: &str| {
             let found = parameters.iter().rev().find(|(known, _)| known == name);
             found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
@@ -120,7 +133,12 @@ impl Request {
             Some(Ok(number)) if (1..=most).contains(&number) => Ok(number),
             Some(_) => Err(ApiError::bad_request(format!("{name} must be a number from 1 to {most}"))),
         };
+        let profile = match value("profile").or_else(|| value("_profile")) {
+            Some(text) => Profile::from_text(text).ok_or_else(|| unknown_profile(text))?,
+            None => accepted_profile(headers),
+        };
         Ok(Self {
+            profile,
             suffix,
             page: number("page", 1, usize::MAX)?,
             rows: number("rows", ROWS, MOST)?,
@@ -130,12 +148,37 @@ impl Request {
         })
     }
 
+    /// Returns the address of the page in another profile.
+    fn address_in(&self, profile: Profile, links: &LinkBase) -> String {
+        let mut others = self.others.clone();
+        others.retain(|(name, _)| !matches!(name.as_str(), "profile" | "_profile"));
+        others.push(("profile".to_owned(), profile.name().to_owned()));
+        Self { others, ..self.clone() }.address(self.page, links)
+    }
+
     /// Returns the address of a page.
     fn address(&self, page: usize, links: &LinkBase) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(&self.others).append_pair("page", &page.to_string());
         format!("{links}catalog{}?{}", self.suffix, query.finish())
     }
+}
+
+fn unknown_profile(text: &str) -> ApiError {
+    let names = Profile::ALL.map(Profile::name).join(", ");
+    ApiError::bad_request(format!("profile={text:?} is not supported; supported profiles: {names}"))
+}
+
+/// Returns the supported profile with the highest quality in `Accept-Profile`, else the default.
+fn accepted_profile(headers: &HeaderMap) -> Profile {
+    let mut best = (Profile::default(), 0.0);
+    for (iri, quality) in ranges(headers, &HeaderName::from_static("accept-profile")) {
+        let profile = Profile::from_text(iri.trim_start_matches('<').trim_end_matches('>'));
+        if let Some(profile) = profile.filter(|_| quality > best.1) {
+            best = (profile, quality);
+        }
+    }
+    best.0
 }
 
 /// Parses a date with or without time. A date is its first moment. The default time zone is UTC.
@@ -177,7 +220,7 @@ fn page(
     let (iris, portal) = (state.store.iris(), &state.portal.portal);
     let view = View { request, iris, links, portal, changed, pages, total: ids.len() };
     let of_page = ids.iter().skip((request.page - 1) * request.rows).take(request.rows);
-    let listed = of_page.map(|id| CatalogEntry::read(state, id)).collect::<Result<Vec<_>, _>>()?;
+    let listed = read_entries(state, of_page)?;
     let (tag, links) = (tag(&view, &listed, media_type), view.links());
     let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag || one.trim() == "*"));
     let body = if is_known { None } else { Some(serialize(&view, listed, media_type)?) };
@@ -221,33 +264,69 @@ impl Listing {
 }
 
 /// The data of one dataset of a page.
-struct CatalogEntry<'i> {
-    id: &'i DatasetId,
+struct CatalogEntry {
+    id: DatasetId,
     description: Vec<Triple>,
     record: Vec<Triple>,
     card: Option<Card>,
+    /// Series of this home that the dataset belongs to.
+    series: Vec<DatasetId>,
+    /// If false, the dataset is described because a dataset of the page links to it.
+    is_listed: bool,
 }
 
-impl<'i> CatalogEntry<'i> {
-    fn read(state: &AppState, id: &'i DatasetId) -> Result<Self, ApiError> {
-        let (description, record) = (state.store.description(id)?, state.store.record_of(id)?);
-        Ok(Self { id, description, record, card: state.searcher.catalog().card(id)? })
+/// Properties between datasets and their series. They are published with the IRIs of this home.
+const SERIES_LINKS: [&str; 6] = [dcat::IN_SERIES, dcat::SERIES_MEMBER, dcat::PREV, dcat::NEXT, dcat::FIRST, dcat::LAST];
+
+impl CatalogEntry {
+    fn read(state: &AppState, id: &DatasetId) -> Result<Self, ApiError> {
+        let (mut description, record) = (state.store.description(id)?, state.store.record_of(id)?);
+        let mut series = Vec::new();
+        for triple in description.iter_mut().filter(|triple| SERIES_LINKS.contains(&triple.predicate.as_str())) {
+            if let Term::NamedNode(other) = &triple.object
+                && let Some(other) = state.store.dataset_with_iri(other.as_str())?
+            {
+                triple.object = state.store.iris().dataset(&other).into();
+                if triple.predicate.as_str() == dcat::IN_SERIES {
+                    series.push(other);
+                }
+            }
+        }
+        let card = state.searcher.catalog().card(id)?;
+        Ok(Self { id: id.clone(), description, record, card, series, is_listed: true })
     }
 }
 
+/// Reads the datasets of a page, and their series: profiles require the description of a series that a dataset links to.
+fn read_entries<'i>(state: &AppState, ids: impl Iterator<Item = &'i DatasetId>) -> Result<Vec<CatalogEntry>, ApiError> {
+    let mut entries = ids.map(|id| CatalogEntry::read(state, id)).collect::<Result<Vec<_>, _>>()?;
+    let mut series: BTreeSet<DatasetId> = BTreeSet::new();
+    for entry in &entries {
+        series.extend(entry.series.iter().cloned());
+    }
+    for entry in &entries {
+        series.remove(&entry.id);
+    }
+    for id in &series {
+        let entry = CatalogEntry::read(state, id)?;
+        entries.push(CatalogEntry { record: Vec::new(), is_listed: false, ..entry });
+    }
+    Ok(entries)
+}
+
 /// Computes the entity tag of a page from its inputs.
-fn tag(view: &View<'_>, listed: &[CatalogEntry<'_>], media_type: &str) -> String {
+fn tag(view: &View<'_>, listed: &[CatalogEntry], media_type: &str) -> String {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text.as_bytes());
     };
-    [env!("CARGO_PKG_VERSION"), media_type, view.changed].into_iter().for_each(&mut add);
+    [env!("CARGO_PKG_VERSION"), media_type, view.request.profile.name(), view.changed].into_iter().for_each(&mut add);
     [&view.address(view.request.page), &view.pages.to_string(), &view.total.to_string()]
         .into_iter()
         .for_each(|one| add(one));
     add(&format!("{:?}", view.portal));
-    for CatalogEntry { id, description, record, card } in listed {
+    for CatalogEntry { id, description, record, card, .. } in listed {
         add(id.as_str());
         add(card.as_ref().map_or("", |card| &card.version));
         let mut lines: Vec<String> = description.iter().chain(record).map(ToString::to_string).collect();
@@ -259,20 +338,31 @@ fn tag(view: &View<'_>, listed: &[CatalogEntry<'_>], media_type: &str) -> String
     format!("W/\"{hex}\"")
 }
 
-fn serialize(view: &View<'_>, listed: Vec<CatalogEntry<'_>>, media_type: &'static str) -> Result<Vec<u8>, ApiError> {
+fn serialize(view: &View<'_>, listed: Vec<CatalogEntry>, media_type: &'static str) -> Result<Vec<u8>, ApiError> {
     let (iris, mut triples) = (view.iris, view.triples());
-    for CatalogEntry { id, description, record, card } in listed {
-        triples.extend(to_dcat_ap(&description, id, iris, &offer(card.as_ref(), id, iris, view.links)).triples);
-        triples.push(Triple::new(iris.catalog(), NamedNode::new_unchecked(dcat::HAS_DATASET), iris.dataset(id)));
+    for CatalogEntry { id, description, record, card, series, is_listed } in listed {
+        let series = series.iter().map(|series| iris.dataset(series)).collect();
+        let place = card.as_ref().and_then(declared_place);
+        let local = LocalContent { series, place, ..offer(card.as_ref(), &id, iris, view.links) };
+        triples.extend(to_profile(view.request.profile, &description, &id, iris, &local).triples);
+        if is_listed {
+            triples.push(Triple::new(iris.catalog(), NamedNode::new_unchecked(dcat::HAS_DATASET), iris.dataset(&id)));
+        }
         triples.extend(record);
     }
     response_formats::syntax(media_type).write(&triples).map_err(|error| ApiError::internal(&error))
 }
 
+/// Returns the area that the description of a dataset declares.
+fn declared_place(card: &Card) -> Option<BoundingBox> {
+    let place = card.coverage.place.as_ref().filter(|place| place.source == CoverageSource::Metadata);
+    place.map(|place| place.bounds)
+}
+
 /// Returns the content that this home offers for a dataset.
 fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris, links: &LinkBase) -> LocalContent {
     let Some(summary) = card.map(|card| &card.profile).filter(|summary| summary.triples > 0) else {
-        return LocalContent { content: None, summary: "No description is given.".to_owned() };
+        return LocalContent { summary: "No description is given.".to_owned(), ..LocalContent::default() };
     };
     let mut query = form_urlencoded::Serializer::new(String::new());
     let query = query.append_pair("graph", iris.dataset(id).as_str()).finish();
@@ -282,7 +372,7 @@ fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris, links: &LinkBase) -> 
     let about =
         if classes.is_empty() { String::new() } else { format!(", most of them about: {}", classes.join(", ")) };
     let summary = format!("No description is given. The data are {} RDF triples{about}.", summary.triples);
-    LocalContent { content, summary }
+    LocalContent { content, summary, ..LocalContent::default() }
 }
 
 /// A page with its position among all pages.
@@ -320,7 +410,15 @@ impl View<'_> {
         let link = |(relation, _, _, page): (&str, &str, &str, usize)| {
             HeaderValue::from_str(&format!("<{}>; rel=\"{relation}\"", uri(&self.address(page)))).ok()
         };
-        self.neighbours().into_iter().filter_map(link).collect()
+        let mut links: Vec<HeaderValue> = self.neighbours().into_iter().filter_map(link).collect();
+        let profile = self.request.profile;
+        links.extend(HeaderValue::from_str(&format!("<{}>; rel=\"profile\"", profile.iri())));
+        for other in Profile::ALL.into_iter().filter(|other| *other != profile) {
+            let address = uri(&self.request.address_in(other, self.links));
+            links
+                .extend(HeaderValue::from_str(&format!("<{address}>; rel=\"alternate\"; profile=\"{}\"", other.iri())));
+        }
+        links
     }
 
     /// Returns the triples of the catalogue and its page.

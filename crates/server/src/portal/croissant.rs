@@ -1,5 +1,5 @@
-//! `GET /dataset/{id}/croissant`: a dataset in Croissant 1.0, for machine learning tools.
-//! <https://docs.mlcommons.org/croissant/docs/croissant-spec.html>
+//! `GET /dataset/{id}/croissant`: a dataset in Croissant 1.1, for machine learning tools.
+//! <https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html>
 
 use crate::AppState;
 use crate::documentation::{BadRequest, Id, NotFound, Text};
@@ -16,14 +16,14 @@ use lodeseek_rdf::vocab;
 use serde_json::{Value, json};
 
 /// IRI of the implemented version.
-const VERSION: &str = "http://mlcommons.org/croissant/1.0";
+const VERSION: &str = "http://mlcommons.org/croissant/1.1";
 const NAMESPACE: &str = "http://mlcommons.org/croissant/";
 
 #[utoipa::path(get, path = "/dataset/{id}/croissant", tag = "Datasets",
     summary = "Croissant, for datasets with files or for machine learning",
     params(Id),
     responses(
-        (status = 200, description = "Croissant 1.0.", content_type = "application/ld+json", body = Object),
+        (status = 200, description = "Croissant 1.1.", content_type = "application/ld+json", body = Object),
         BadRequest<Text>,
         NotFound<Text>))]
 pub(crate) async fn croissant(

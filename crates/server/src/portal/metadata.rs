@@ -4,7 +4,7 @@
 
 use lodeseek_catalog::{Agent, Dataset, DatasetId, Format, Iris, Location, Scheme, dcat};
 use lodeseek_rdf::vocab::{adms, dc11, dcat as terms, dcterms, foaf, lodeseek, rdf, rdfs, schema, skos, spdx, vcard};
-use lodeseek_rdf::{LiteralKind, RdfSyntax, TermId, TermRef, TripleGraph, local_name, words};
+use lodeseek_rdf::{RdfSyntax, TermId, TermRef, TripleGraph, local_name, words};
 use lodeseek_store::{Store, StoreError};
 use oxsdatatypes::{DateTime, TimezoneOffset};
 use std::collections::HashSet;
@@ -289,7 +289,7 @@ impl<'g> Node<'g> {
 
     /// Returns the literals and IRIs of a property as texts.
     fn values(self, property: &str) -> impl Iterator<Item = String> + use<'g> {
-        let named = self.nodes(property).filter(|node| !matches!(node.term(), TermRef::Blank(_)));
+        let named = self.nodes(property).filter(|node| !matches!(node.term(), TermRef::Blank(_) | TermRef::Triple(_)));
         named.map(|node| node.term().text().trim().to_owned()).filter(|text| !text.is_empty())
     }
 
@@ -299,15 +299,10 @@ impl<'g> Node<'g> {
 
     /// Returns the text of a property, in English if available.
     fn text(self, property: &str) -> Option<String> {
-        let rank = |node: &Node<'_>| match node.term() {
-            TermRef::Literal { kind: LiteralKind::Language(tag), .. } => {
-                if tag.starts_with("en") {
-                    0
-                } else {
-                    2
-                }
-            }
-            _ => 1,
+        let rank = |node: &Node<'_>| match node.term().language() {
+            Some(tag) if tag.starts_with("en") => 0,
+            Some(_) => 2,
+            None => 1,
         };
         self.nodes(property).min_by_key(rank).map(|node| node.term().text().to_owned())
     }
@@ -325,7 +320,7 @@ impl<'g> Node<'g> {
             TermRef::Iri(iri) => {
                 labels.iter().find_map(|label| self.text(label)).or_else(|| Some(words(local_name(iri))))
             }
-            TermRef::Blank(_) => labels.iter().find_map(|label| self.text(label)),
+            TermRef::Blank(_) | TermRef::Triple(_) => labels.iter().find_map(|label| self.text(label)),
         }
         .filter(|name| !name.is_empty())
     }

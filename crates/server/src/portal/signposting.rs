@@ -8,8 +8,9 @@ use lodeseek_rdf::{RdfSyntax, vocab};
 /// Maximum numbers of linked files and authors. Reverse proxies may reject long headers.
 const MOST: usize = 10;
 
-/// Returns the links of a page. `own` is the address of the page, `base` the first part of links.
-pub(crate) fn links(described: &PortalMetadata, own: &str, base: &str) -> Vec<HeaderValue> {
+/// Returns the links of a page. `own` is the address of the page, `base` the first part of links. If `has_content` is
+/// true, there are shapes and statistics of the content.
+pub(crate) fn links(described: &PortalMetadata, own: &str, base: &str, has_content: bool) -> Vec<HeaderValue> {
     let metadata = &described.dataset.metadata;
     let page = uri(own);
     let mut links = vec![link(&uri(&described.iri), "cite-as", None)];
@@ -20,6 +21,11 @@ pub(crate) fn links(described: &PortalMetadata, own: &str, base: &str) -> Vec<He
         let address = format!("{page}?format={name}");
         links.push(link(&address, "describedby", Some(syntax.media_type())));
         links.push(link(&address, "alternate", Some(syntax.media_type())));
+    }
+    if has_content {
+        for part in ["shapes", "void"] {
+            links.push(link(&format!("{page}/{part}"), "describedby", Some(RdfSyntax::Turtle.media_type())));
+        }
     }
     links.extend(web(metadata.license.iter()).map(|license| link(&uri(license), "license", None)));
     let authors = described.creators.iter().filter_map(|agent| agent.iri.as_ref());

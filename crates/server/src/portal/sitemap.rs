@@ -70,7 +70,7 @@ fn render(sitemap: &Sitemap) -> Result<String, ApiError> {
 pub(crate) async fn robots(links: LinkBase) -> Response {
     let text = format!(
         "User-agent: *\nDisallow: /api/\nDisallow: /sparql\nDisallow: /search\nDisallow: /rdf-graph-store\n\
-         Disallow: /feeds/\nDisallow: /?\nDisallow: /*?q=\nDisallow: /dataset/*/snippet\nDisallow: /dataset/*/entity\nSitemap: {links}sitemap.xml\n"
+         Disallow: /feeds/\nDisallow: /?\nDisallow: /*?q=\nDisallow: /dataset/*/snippet\nDisallow: /dataset/*/entity\nDisallow: /entities\nSitemap: {links}sitemap.xml\n"
     );
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }

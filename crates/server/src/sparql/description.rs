@@ -35,6 +35,7 @@ const SERVICE: &[(&str, &str)] = &[
     (rdf::TYPE, sd::SERVICE),
     (sd::SUPPORTED_LANGUAGE, sd::SPARQL_10_QUERY),
     (sd::SUPPORTED_LANGUAGE, sd::SPARQL_11_QUERY),
+    (sd::SUPPORTED_LANGUAGE, sd::SPARQL_12_QUERY),
     (sd::RESULT_FORMAT, formats::RESULTS_JSON),
     (sd::RESULT_FORMAT, formats::RESULTS_XML),
     (sd::RESULT_FORMAT, formats::RESULTS_CSV),

@@ -2,7 +2,15 @@ use super::*;
 use proptest::prelude::*;
 
 fn term(kind: TermKind, value: &str) -> LabelledTerm {
-    LabelledTerm { kind, value: value.to_owned(), label: value.to_owned(), language: None, datatype: None }
+    LabelledTerm {
+        kind,
+        value: value.to_owned(),
+        label: value.to_owned(),
+        language: None,
+        datatype: None,
+        direction: None,
+        triple: None,
+    }
 }
 
 fn triple(subject: &str, predicate: &str, object: LabelledTerm) -> LabelledTriple {

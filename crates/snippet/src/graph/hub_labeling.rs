@@ -6,7 +6,7 @@
 //! nodes whose distance the existing labels already give. Each entry also stores the next node towards the hub, so that
 //! paths can be reconstructed.
 
-use super::LinkGraph;
+use super::UndirectedGraph;
 use std::cmp::Reverse;
 
 /// Entry of a node's label.
@@ -34,9 +34,9 @@ impl HubLabels {
     ///
     /// The worst-case cost is O(Σ |label|²). It is much lower if a few nodes lie on most shortest paths.
     #[must_use]
-    pub fn new(graph: &LinkGraph, nodes: &[u32], try_spend: impl FnMut(u64) -> bool) -> Option<Self> {
+    pub fn new(graph: impl UndirectedGraph, nodes: &[u32], try_spend: impl FnMut(u64) -> bool) -> Option<Self> {
         let mut order = nodes.to_vec();
-        order.sort_by_key(|&node| (Reverse(graph.degree(node)), node));
+        order.sort_by_cached_key(|&node| (Reverse(graph.link_count(node)), node));
         let count = graph.node_count();
         let mut search = Search {
             graph,
@@ -91,8 +91,8 @@ impl HubLabels {
     }
 }
 
-struct Search<'g, M> {
-    graph: &'g LinkGraph,
+struct Search<G, M> {
+    graph: G,
     labels: Vec<Vec<HubDistance>>,
     /// Distance of each hub from the start of the present search.
     to_hub: Vec<u32>,
@@ -101,7 +101,7 @@ struct Search<'g, M> {
     try_spend: M,
 }
 
-impl<M: FnMut(u64) -> bool> Search<'_, M> {
+impl<G: UndirectedGraph, M: FnMut(u64) -> bool> Search<G, M> {
     fn run(&mut self, hub: u32, root: u32) -> Option<()> {
         for entry in &self.labels[root as usize] {
             self.to_hub[entry.hub as usize] = entry.distance;
@@ -121,12 +121,12 @@ impl<M: FnMut(u64) -> bool> Search<'_, M> {
                 continue;
             }
             self.labels[node as usize].push(HubDistance { hub, distance, towards });
-            if !(self.try_spend)(self.graph.degree(node)) {
+            if !(self.try_spend)(self.graph.link_count(node)) {
                 return None;
             }
-            for neighbour in self.graph.neighbours(node).iter().map(|&node| node as usize) {
-                if std::mem::replace(&mut self.seen[neighbour], hub) != hub {
-                    queue.push((neighbour as u32, distance + 1, node));
+            for neighbour in self.graph.neighbour_numbers(node) {
+                if std::mem::replace(&mut self.seen[neighbour as usize], hub) != hub {
+                    queue.push((neighbour, distance + 1, node));
                 }
             }
         }
@@ -139,7 +139,9 @@ impl<M: FnMut(u64) -> bool> Search<'_, M> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::LinkGraph;
     use super::*;
+    use petgraph::visit::NodeCount;
     use proptest::prelude::*;
 
     fn by_search(graph: &LinkGraph, from: u32) -> Vec<Option<u32>> {

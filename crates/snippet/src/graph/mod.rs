@@ -1,15 +1,58 @@
-//! Graph algorithms on numbered nodes, independent of RDF.
+//! Graphs and graph algorithms, independent of RDF, over the traits of petgraph.
+//!
+//! | | of this crate | of petgraph |
+//! |---|---|---|
+//! | graph | [`LinkGraph`]: compressed rows, 8 bytes a link | `UnGraph` and others, 16 bytes a link without weights |
+//! | traits | implemented for `&LinkGraph` | `petgraph::visit` |
+//! | algorithms | [`PageRank`], [`HubLabels`], [`GroupSteiner`], [`components`], [`set_cover`] | `petgraph::algo`, `UnionFind` |
+//!
+//! All algorithms here that read a graph accept any undirected graph of petgraph whose nodes are numbered without holes
+//! ([`UndirectedGraph`]). All algorithms of petgraph that its traits permit run on a [`LinkGraph`]: shortest paths,
+//! components, bridges, spanning trees and others.
+//!
+//! PageRank is not petgraph's: that one compares all pairs of nodes in each iteration, counts parallel links once, and
+//! gives linked nodes no share of the random jumps. Its `steiner_tree` connects single nodes instead of groups.
 
 mod hub_labeling;
 mod steiner;
+mod visit;
 
 pub use hub_labeling::{HubDistance, HubLabels};
 pub use steiner::{GroupSteiner, Member, Tree, components, set_cover};
+pub use visit::{LinkId, LinkRef, Links, NodeLinks};
+
+use petgraph::Undirected;
+use petgraph::visit::{GraphProp, IntoNeighbors, NodeCompactIndexable};
+
+/// Undirected graph of petgraph whose nodes are numbered without holes, such as `&LinkGraph` and `&UnGraph`.
+///
+/// It must have fewer than 2³² nodes. A node occurs once among the neighbours of another for each parallel link.
+pub trait UndirectedGraph: IntoNeighbors + NodeCompactIndexable + GraphProp<EdgeType = Undirected> {
+    /// Returns the numbers of the other ends of the links at a node, once for each link.
+    fn neighbour_numbers(self, node: u32) -> impl Iterator<Item = u32> {
+        self.neighbors(self.from_index(node as usize)).map(move |neighbour| self.to_index(neighbour) as u32)
+    }
+
+    /// Returns the number of links at a node.
+    fn link_count(self, node: u32) -> u64 {
+        self.neighbors(self.from_index(node as usize)).count() as u64
+    }
+}
+
+impl<G: IntoNeighbors + NodeCompactIndexable + GraphProp<EdgeType = Undirected>> UndirectedGraph for G {}
 
 /// Undirected multigraph: parallel links count as often as they occur.
 ///
 /// Stored as compressed sparse rows with both directions of every link. Construction takes O(nodes + links) time.
-/// Memory is four bytes for each node and eight for each link.
+/// Memory is four bytes for each node and eight for each link. A reference to it is a graph of petgraph:
+///
+/// ```
+/// use lodeseek_snippet::graph::LinkGraph;
+/// use petgraph::algo::{connected_components, dijkstra};
+/// let graph = LinkGraph::new(4, [(0, 1), (1, 2)]);
+/// assert_eq!(connected_components(&graph), 2);
+/// assert_eq!(dijkstra(&graph, 0, Some(2), |_| 1).get(&2), Some(&2));
+/// ```
 #[derive(Debug)]
 pub struct LinkGraph {
     /// The row of a node is `targets[offsets[node]..offsets[node + 1]]`.
@@ -40,18 +83,6 @@ impl LinkGraph {
             }
         }
         Self { offsets, targets }
-    }
-
-    /// Returns the number of nodes.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    /// Returns the number of links at a node.
-    #[must_use]
-    pub fn degree(&self, node: u32) -> u64 {
-        self.neighbours(node).len() as u64
     }
 
     /// Returns the other ends of the links at a node, once for each link.
@@ -91,7 +122,7 @@ impl PageRank {
     /// assert!(scores[0] > scores[1] && (scores.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     /// ```
     #[must_use]
-    pub fn scores(&self, graph: &LinkGraph) -> Vec<f64> {
+    pub fn scores(&self, graph: impl UndirectedGraph) -> Vec<f64> {
         let count = graph.node_count() as f64;
         let nodes = 0..graph.node_count() as u32;
         let mut scores = vec![1.0 / count; graph.node_count()];
@@ -100,13 +131,13 @@ impl PageRank {
         for _ in 0..self.iterations {
             let mut shared = 0.0;
             for (node, score) in nodes.clone().zip(&scores) {
-                let degree = graph.degree(node);
+                let degree = graph.link_count(node);
                 shared += if degree > 0 { 1.0 - self.damping } else { 1.0 } * score;
                 given[node as usize] = if degree > 0 { score / degree as f64 } else { 0.0 };
             }
             let mut change = 0.0_f64;
             for (node, score) in nodes.clone().zip(&mut scores) {
-                let incoming: f64 = graph.neighbours(node).iter().map(|&from| given[from as usize]).sum();
+                let incoming: f64 = graph.neighbour_numbers(node).map(|from| given[from as usize]).sum();
                 let next = shared / count + self.damping * incoming;
                 change = change.max((next - *score).abs());
                 *score = next;
@@ -149,7 +180,7 @@ mod tests {
             }
             for node in 0..7 {
                 prop_assert!((exact[node] - scores[node]).abs() < 1e-9);
-                prop_assert_eq!(graph.degree(node as u32) as f64, degree[node]);
+                prop_assert_eq!((&graph).link_count(node as u32) as f64, degree[node]);
             }
         }
     }

@@ -10,7 +10,8 @@
 //! Reason: some member of that group is in the optimum, and each connection costs at most the distance from the root.
 //! If every group is a single node, the factor is also at most 2 (Takahashi and Matsuyama, 1980).
 
-use super::{HubLabels, LinkGraph};
+use super::{HubLabels, UndirectedGraph};
+use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -271,11 +272,11 @@ pub fn set_cover(sets: &[Vec<u32>]) -> Vec<(usize, Vec<u32>)> {
 
 /// Returns the component number of every node. Components are numbered by their first node.
 #[must_use]
-pub fn components(graph: &LinkGraph) -> Vec<u32> {
-    let mut sets = petgraph::unionfind::UnionFind::<u32>::new(graph.node_count());
-    for node in 0..graph.node_count() {
-        for neighbour in graph.neighbours(node as u32).iter().map(|&node| node as usize) {
-            sets.union(node as u32, neighbour as u32);
+pub fn components(graph: impl UndirectedGraph) -> Vec<u32> {
+    let mut sets = UnionFind::<u32>::new(graph.node_count());
+    for node in 0..graph.node_count() as u32 {
+        for neighbour in graph.neighbour_numbers(node) {
+            sets.union(node, neighbour);
         }
     }
     let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();

@@ -35,27 +35,56 @@ impl Naive<'_> {
         let mut frontier = BTreeSet::from([start]);
         let mut total = 0.0;
         while chosen.len() < budget {
-            let heaviest =
-                frontier.iter().map(|&triple| Candidate { gain: self.gain(triple), triple, run: ALONE }).max();
-            let Some(heaviest) = heaviest.filter(|heaviest| heaviest.gain > 0.0) else { break };
-            frontier.remove(&heaviest.triple);
+            let Some(heaviest) = self.heaviest(&frontier) else { break };
             chosen.push(heaviest.triple);
             total += heaviest.gain;
-            let triple = self.weights.triple(heaviest.triple);
-            let is_type = self.weights.is_type(triple);
-            self.schema.insert((is_type, if is_type { triple.object } else { triple.predicate }));
-            self.entities.extend([Some(triple.subject), self.weights.linked(triple)].into_iter().flatten());
-            for (place, other) in self.weights.graph.triples().iter().enumerate() {
-                let ends =
-                    [triple.subject, triple.object].into_iter().filter(|end| self.weights.is_entity[end.index()]);
-                if ends.into_iter().any(|end| other.subject == end || other.object == end)
-                    && !chosen.contains(&(place as u32))
-                {
-                    frontier.insert(place as u32);
-                }
-            }
+            self.cover(heaviest.triple);
+            self.widen(&mut frontier, &chosen);
         }
         (chosen, total)
+    }
+
+    fn heaviest(&self, triples: &BTreeSet<u32>) -> Option<Candidate> {
+        let candidates = triples.iter().map(|&triple| Candidate { gain: self.gain(triple), triple, run: ALONE });
+        candidates.max().filter(|heaviest| heaviest.gain > 0.0)
+    }
+
+    fn cover(&mut self, number: u32) {
+        let triple = self.weights.triple(number);
+        let is_type = self.weights.is_type(triple);
+        self.schema.insert((is_type, if is_type { triple.object } else { triple.predicate }));
+        self.entities.extend([Some(triple.subject), self.weights.linked(triple)].into_iter().flatten());
+    }
+
+    /// Adds the triples at the entities of the last chosen triple.
+    fn widen(&self, frontier: &mut BTreeSet<u32>, chosen: &[u32]) {
+        let Some(last) = chosen.last().map(|&last| self.weights.triple(last)) else { return };
+        for (place, other) in self.weights.graph.triples().iter().enumerate() {
+            let ends = [last.subject, last.object].into_iter().filter(|end| self.weights.is_entity[end.index()]);
+            if ends.into_iter().any(|end| other.subject == end || other.object == end) {
+                frontier.insert(place as u32);
+            }
+        }
+        frontier.retain(|place| !chosen.contains(place));
+    }
+
+    /// Ranks triples: the frontier first, then any triple with a gain, then by the gain in an empty snippet.
+    fn rank(&mut self, seeds: &[u32], count: usize) -> Vec<u32> {
+        let mut rest: BTreeSet<u32> = (0..self.weights.graph.len() as u32).collect();
+        let empty = Naive { weights: self.weights, schema: BTreeSet::new(), entities: BTreeSet::new() };
+        let mut frontier = BTreeSet::new();
+        let mut chosen: Vec<u32> = Vec::new();
+        while chosen.len() < count.min(self.weights.graph.len()) {
+            let seed = seeds.get(chosen.len()).copied();
+            let gaining = || self.heaviest(&frontier).or_else(|| self.heaviest(&rest)).map(|found| found.triple);
+            let next = seed.or_else(gaining).or_else(|| empty.heaviest(&rest).map(|found| found.triple));
+            let next = next.expect("every triple of an empty snippet has a gain");
+            rest.remove(&next);
+            chosen.push(next);
+            self.cover(next);
+            self.widen(&mut frontier, &chosen);
+        }
+        chosen
     }
 }
 
@@ -123,13 +152,29 @@ proptest! {
     }
 
     #[test]
-    fn two_at_once_are_the_same_two(graph in random_graph(), budget in 0usize..8) {
+    fn snippet_and_ranking_at_once_are_the_same_two(graph in random_graph(), budget in 0usize..8, count in 0usize..60) {
         let profile = Profile::new(&graph);
-        let ranking = IlluSnip::default().with_starts(Starts::Heaviest);
         let search = IlluSnip::default().with_work(50);
-        let both = ranking.extract_with(TripleBudget(9), (&search, TripleBudget(budget)), &graph, &profile);
-        prop_assert_eq!(both.0, ranking.extract(&graph, &profile, TripleBudget(9)));
-        prop_assert_eq!(both.1, search.extract(&graph, &profile, TripleBudget(budget)));
+        let (snippet, ranking) = search.extract_and_rank(TripleBudget(budget), TripleBudget(count), &graph, &profile);
+        prop_assert_eq!(snippet, search.extract(&graph, &profile, TripleBudget(budget)));
+        prop_assert_eq!(ranking, rank_triples(&graph, &profile, &[], TripleBudget(count)));
+    }
+
+    #[test]
+    fn a_ranking_is_what_its_definition_says(graph in random_graph(), count in 0usize..60, first in 0usize..4) {
+        let profile = Profile::new(&graph);
+        let weights = Weights::new(&graph, &profile);
+        let mut seeds: Vec<u32> = (0..graph.len() as u32).rev().step_by(3).take(first).collect();
+        seeds.truncate(count);
+        let first: Vec<Triple> = seeds.iter().map(|&seed| weights.triple(seed)).collect();
+        let ranking = rank_triples(&graph, &profile, &first, TripleBudget(count));
+        prop_assert_eq!(ranking.len(), count.min(graph.len()));
+        let mut naive = Naive { weights: &weights, schema: BTreeSet::new(), entities: BTreeSet::new() };
+        let expected: Vec<Triple> = naive.rank(&seeds, count).into_iter().map(|place| weights.triple(place)).collect();
+        prop_assert_eq!(&ranking, &expected);
+        if first.is_empty() {
+            prop_assert!(ranking.starts_with(&extract(&graph, count, Starts::Heaviest).triples));
+        }
     }
 
     #[test]

@@ -95,7 +95,18 @@ impl<F: Fn(&str) -> KeywordSet> KeywordMatcher for LabelMatcher<F> {
                 (None, _) => KeywordSet::NONE,
             };
         }
+        add_triple_terms(graph, &mut matches);
         matches
+    }
+}
+
+/// Sets the keywords of each triple term to those of its terms, which are matched before.
+pub fn add_triple_terms(graph: &TripleGraph, matches: &mut [KeywordSet]) {
+    for id in graph.triple_terms() {
+        if let TermRef::Triple(triple) = graph.term(id) {
+            let parts = [triple.subject, triple.predicate, triple.object].map(|part| matches[part.index()]);
+            matches[id.index()] = parts.into_iter().fold(KeywordSet::NONE, KeywordSet::union);
+        }
     }
 }
 
@@ -172,12 +183,12 @@ impl<'g> Roles<'g> {
 
     /// Returns the class if the triple assigns one.
     fn class(&self, triple: Triple) -> Option<TermId> {
-        (Some(triple.predicate) == self.kind && !self.graph.is_literal(triple.object)).then_some(triple.object)
+        (Some(triple.predicate) == self.kind && self.graph.is_resource(triple.object)).then_some(triple.object)
     }
 
     /// Returns the entity that the triple links to, which may be the subject itself.
     fn target(&self, triple: Triple) -> Option<TermId> {
-        let links = Some(triple.predicate) != self.kind && !self.graph.is_literal(triple.object);
+        let links = Some(triple.predicate) != self.kind && self.graph.is_resource(triple.object);
         links.then_some(triple.object)
     }
 

@@ -43,7 +43,7 @@ impl<'g> Naive<'g> {
     }
 
     fn entities(&self, triples: &[Triple]) -> BTreeSet<TermId> {
-        let object = |t: &Triple| (!self.is_type(t) && !self.graph.is_literal(t.object)).then_some(t.object);
+        let object = |t: &Triple| (!self.is_type(t) && self.graph.is_resource(t.object)).then_some(t.object);
         triples.iter().flat_map(|t| [Some(t.subject), object(t)]).flatten().collect()
     }
 
@@ -63,7 +63,7 @@ impl<'g> Naive<'g> {
         let (out, into) = (largest(|d| d.0), largest(|d| d.1));
         let held = triples.iter().fold(KeywordSet::NONE, |all, t| all.union(self.matches.triple(*t)));
         let classes: BTreeSet<TermId> =
-            triples.iter().filter(|t| self.is_type(t) && !self.graph.is_literal(t.object)).map(|t| t.object).collect();
+            triples.iter().filter(|t| self.is_type(t) && self.graph.is_resource(t.object)).map(|t| t.object).collect();
         let entities = self.entities(triples).into_iter().map(|entity| self.degrees(entity));
         2.0 * f64::from(held.len()) / f64::from(self.matches.present().len().max(1))
             + self.properties(triples)

@@ -23,13 +23,17 @@ pub(super) use plan::{Reader, expand, resolve, services_of};
 pub(super) use service_rows::ServiceRows;
 pub use solve::triple_patterns;
 
+use lodeseek_worker::{Call, Calls};
 use oxigraph::sparql::CancellationToken;
 use oxrdf::{NamedNode, Term, Variable};
+use serde::{Deserialize, Serialize};
 use spargebra::Query;
 use spargebra::algebra::GraphPattern;
 use spargebra::term::GroundTerm;
 use std::fmt;
+use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// One value a variable, in the order of [`ServiceCall::variables`].
@@ -72,6 +76,13 @@ pub struct ServiceCall<'c> {
 }
 
 impl ServiceCall<'_> {
+    /// Returns a check for whether nobody waits any more, for other threads.
+    #[must_use]
+    pub fn cancellation(&self) -> Arc<dyn Fn() -> bool + Send + Sync> {
+        let cancelled = self.cancelled.clone();
+        Arc::new(move || cancelled.is_cancelled())
+    }
+
     /// Returns the pattern with its bindings as `VALUES` and its row limit. The bindings go below filters, beside the
     /// pattern that they restrict: every solution of the pattern binds their variables.
     fn restricted(&self) -> GraphPattern {
@@ -109,7 +120,7 @@ impl ServiceCall<'_> {
 }
 
 /// Why a service gave no answer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ServiceError {
     /// Requests to the service are forbidden.
@@ -147,11 +158,24 @@ pub trait Services: Send + Sync + fmt::Debug {
         false
     }
 
+    /// Returns the settings from which a worker process creates services that call back ([`WorkerServices`]). `None`: queries with
+    /// these services are evaluated in this process.
+    fn worker_settings(&self) -> Option<String> {
+        None
+    }
+
+    /// Answers a call of the services in a worker process: what needs the network, the index, or this process.
+    fn answer(&self, _request: &[u8], _call: &Call) {}
+
     /// The service that gives a property its values where it stands in a pattern outside of any `SERVICE`.
     fn of_property(&self, _property: &NamedNode) -> Option<NamedNode> {
         None
     }
 }
+
+/// Creates the services of a query in a worker process, from the settings of [`Services::worker_settings`]. Their calls are answered
+/// by [`Services::answer`] in the parent process.
+pub type WorkerServices = fn(&str, Calls) -> io::Result<Arc<dyn Services>>;
 
 /// Nobody: every `SERVICE` is refused.
 #[derive(Debug)]

@@ -21,6 +21,9 @@ use std::thread;
 /// Stack of a thread that finds bindings: they come from patterns as deep as the query's.
 const STACK: usize = 64 << 20;
 
+/// Maximum number of rows of a bounded service; see [`Services::is_bounded`].
+const MAX_BOUNDED_ROWS: usize = 1000;
+
 /// Prefix of provenance variables.
 const PROVENANCE: &str = "provenance_";
 
@@ -345,7 +348,7 @@ impl Plan {
         let mut resolved = here;
         let mut more = known.clone();
         while !asking.is_empty() {
-            let next = next(&asking, &known, &more);
+            let next = next(&asking, &known, &more, self.services.as_ref());
             let part = asking.remove(next);
             let restricting = if restricts(&known, &part) { &known } else { &more };
             let part = self.resolve(part, restricting);
@@ -367,8 +370,15 @@ impl Plan {
         let variables: Vec<Variable> = in_scope(&pattern).into_iter().collect();
         let bound = certain(&pattern);
         let mut keys: Variables = &bound & &around.certain();
+        let mut is_small = false;
         if let NamedNodePattern::NamedNode(name) = name {
-            keys.extend(self.services.needs(name, &pattern).into_iter().filter(|needed| around.binds(needed)));
+            let needed = self.services.needs(name, &pattern);
+            // One request for all rows is cheaper than finding out which of them join.
+            if needed.is_empty() && self.services.is_bounded(name, &pattern) {
+                keys.clear();
+                is_small = true;
+            }
+            keys.extend(needed.into_iter().filter(|needed| around.binds(needed)));
         }
         let asked = around.conditions(&bound).fold(pattern.clone(), |inner, filter| GraphPattern::Filter {
             expr: filter.clone(),
@@ -409,6 +419,10 @@ impl Plan {
         self.evaluation.feeds.push((own.clone(), Arc::clone(&feed)));
         self.jobs.push((feed, job));
         let mut inner = match name {
+            // Oxigraph estimates the number of rows by this pattern. With few rows, it begins with them and looks up the rest.
+            NamedNodePattern::NamedNode(_) if is_small => {
+                GraphPattern::Slice { inner: Box::new(pattern), start: 0, length: Some(MAX_BOUNDED_ROWS) }
+            }
             NamedNodePattern::NamedNode(_) => pattern,
             NamedNodePattern::Variable(name) => join(one(name, &own), pattern),
         };
@@ -458,12 +472,23 @@ fn restricts(around: &Surroundings, part: &GraphPattern) -> bool {
     !around.certain().is_disjoint(&in_scope(part))
 }
 
-/// Returns the index of the part to call next: one restricted by local patterns, else by answers of other services,
-/// else the one with the most constants; ties go to the first written.
-fn next(parts: &[GraphPattern], here: &Surroundings, more: &Surroundings) -> usize {
+/// Returns true if everything that a service needs is bound.
+fn is_ready(part: &GraphPattern, around: &Surroundings, services: &dyn Services) -> bool {
+    match part {
+        GraphPattern::Service { name: NamedNodePattern::NamedNode(name), inner, .. } => {
+            services.needs(name, inner).iter().all(|needed| around.binds(needed))
+        }
+        _ => true,
+    }
+}
+
+/// Returns the index of the part to call next: one that has what it needs; among these one restricted by local patterns, else
+/// by answers of other services, else the one with the most constants; ties go to the first written.
+fn next(parts: &[GraphPattern], here: &Surroundings, more: &Surroundings, services: &dyn Services) -> usize {
     let order = |&place: &usize| {
         let part = &parts[place];
-        (restricts(here, part), restricts(more, part), constants(part), std::cmp::Reverse(place))
+        let is_ready = is_ready(part, more, services);
+        (is_ready, restricts(here, part), restricts(more, part), constants(part), std::cmp::Reverse(place))
     };
     (0..parts.len()).max_by_key(order).unwrap_or(0)
 }

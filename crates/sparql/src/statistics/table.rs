@@ -76,7 +76,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The table of some rows; `None` where a number of them is unknown or they are too many.
+    /// The table of some rows; `None` where a number of them is unknown, a term has no place in a table, or they are too many.
     pub(super) fn from_rows(
         terms: &TermTable,
         one: &OnePattern<'_>,
@@ -93,15 +93,15 @@ impl Table {
         for row in rows {
             let term = row.term.map(|id| terms.term(id));
             let key = |key: &Variable| match one.graph() == Some(key) {
-                true => row.graph.clone().map(GroundTerm::NamedNode),
-                false => term.map(ground),
+                true => Some(row.graph.clone().map(GroundTerm::NamedNode)),
+                false => term.map(ground).map_or(Some(None), |term| term.map(Some)),
             };
             let number = |column: &Column| {
                 let number = i64::try_from(row.number(*column)?).ok()?;
                 Some(Some(GroundTerm::Literal(Literal::from(number))))
             };
             let numbers = columns.iter().map(number).collect::<Option<Vec<_>>>()?;
-            let values = keys.iter().map(key).chain(numbers).collect();
+            let values = keys.iter().map(key).collect::<Option<Vec<_>>>()?.into_iter().chain(numbers).collect();
             match term {
                 Some(Term::BlankNode(_)) => table.labels.push(values),
                 _ => table.rows.push(values),
@@ -126,11 +126,10 @@ impl Table {
     }
 }
 
-/// A term as `VALUES` takes it, a blank node by its label.
-fn ground(term: &Term) -> GroundTerm {
+/// A term as `VALUES` takes it, a blank node by its label. `None` for a triple term with blank nodes.
+fn ground(term: &Term) -> Option<GroundTerm> {
     match term {
-        Term::NamedNode(node) => node.clone().into(),
-        Term::Literal(literal) => literal.clone().into(),
-        Term::BlankNode(node) => Literal::from(node.as_str()).into(),
+        Term::BlankNode(node) => Some(Literal::from(node.as_str()).into()),
+        term => GroundTerm::try_from(term.clone()).ok(),
     }
 }

@@ -1,7 +1,7 @@
 //! Scores, standard deviations and significance tests of the DataFinder experiment.
 
 use super::systems::{ExperimentContext, Query};
-use super::{AblationSpec, DataFinder, Rankings, SystemSpec, View, YearFilter, part_name};
+use super::{AblationSpec, DataFinder, PrintedRow, PrintedTables, Rankings, SystemSpec, View, YearFilter, part_name};
 use crate::reproduce::condition::{Average, compare_rows};
 use crate::reproduce::report::{Cell, RowReport, Spread, TableReport};
 use lodeseek_eval::{
@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 
 /// Name of the table of average precision alone.
 pub(super) const OVERVIEW: &str = "overview";
+/// Name of the table of printed scores.
+pub(super) const PRINTED: &str = "printed";
 /// Number of bootstrap samples, with the seed of the publication.
 const BOOTSTRAP: Resampling = Resampling { samples: 10_000, seed: TopicSamples::PUBLISHED.seed };
 
@@ -78,7 +80,6 @@ impl ExperimentContext<'_> {
                 name: system.name.clone(),
                 fused: false,
                 cells: of.clone().map(cell).collect(),
-                published: Vec::new(),
                 note: None,
                 by_topic: of.map(|row| row.by_topic[position].clone()).collect(),
                 against: Vec::new(),
@@ -97,6 +98,41 @@ impl ExperimentContext<'_> {
         }
     }
 
+    /// Builds the table of printed scores. The tables with the paper's filter by year give the measured ones.
+    pub(super) fn printed(&self, printed: &PrintedTables, tables: &[TableReport]) -> TableReport {
+        let mut rows = Vec::new();
+        for row in &printed.rows {
+            for (form, scores) in row.scores() {
+                let id = View { form, years: YearFilter::Known }.id();
+                let table = tables.iter().find(|table| table.id == id);
+                let is_counterpart = |other: &&RowReport| Some(&other.name) == row.system.as_ref();
+                let measured = table.and_then(|table| table.rows.iter().find(is_counterpart));
+                let is_known = printed.reason.is_some() || row.reason.is_some();
+                let cell = |(column, &score): (usize, &f64)| {
+                    Cell::from_print(score, measured.map(|row| row.cells[column].measured), is_known)
+                };
+                rows.push(RowReport {
+                    name: format!("Table {}, {form}: {}", row.table, row.name),
+                    fused: false,
+                    cells: scores.iter().enumerate().map(cell).collect(),
+                    note: Some(row.remark()),
+                    by_topic: Vec::new(),
+                    against: Vec::new(),
+                    decisions: Vec::new(),
+                });
+            }
+        }
+        let reason = printed.reason.as_ref().map_or(String::new(), |reason| format!(" Known differences: {reason}."));
+        TableReport {
+            id: PRINTED.to_owned(),
+            title: "The paper's tables".to_owned(),
+            source: format!("{} In brackets the print, with three decimals.{reason}", self.experiment.source.trim()),
+            average: Average::Micro,
+            measures: self.experiment.measures.iter().map(Metric::to_string).collect(),
+            rows,
+        }
+    }
+
     fn row(
         &self,
         system: &SystemSpec,
@@ -106,9 +142,6 @@ impl ExperimentContext<'_> {
     ) -> anyhow::Result<RowReport> {
         let queries = self.queries(view.form);
         let expected = system.expected.get(&view.id());
-        // The paper has no figures without its filter.
-        let published = system.published.get(&view.form).filter(|_| view.years == YearFilter::Known);
-        let published = published.into_iter().flatten().map(|&score| Some(score).filter(|score| *score > 0.0));
         let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
         for (place, &measure) in self.experiment.measures.iter().enumerate() {
             let values = self.values(rankings, &queries, measure);
@@ -117,16 +150,7 @@ impl ExperimentContext<'_> {
             by_topic.push(self.by_topic(&queries, &values));
         }
         let (name, note) = (system.name.clone(), system.note.clone().filter(|_| view == View::ALL[0]));
-        Ok(RowReport {
-            name,
-            fused: false,
-            cells,
-            published: published.collect(),
-            note,
-            by_topic,
-            against: Vec::new(),
-            decisions: Vec::new(),
-        })
+        Ok(RowReport { name, fused: false, cells, note, by_topic, against: Vec::new(), decisions: Vec::new() })
     }
 
     fn by_topic(&self, queries: &[Query], values: &[f64]) -> BTreeMap<String, f64> {
@@ -189,16 +213,15 @@ impl ExperimentContext<'_> {
             test.difference, test.topics, test.p
         );
         let note = Some(note);
-        Ok(RowReport {
-            name,
-            fused: false,
-            cells,
-            published: Vec::new(),
-            note,
-            by_topic,
-            against: Vec::new(),
-            decisions: Vec::new(),
-        })
+        Ok(RowReport { name, fused: false, cells, note, by_topic, against: Vec::new(), decisions: Vec::new() })
+    }
+}
+
+impl PrintedRow {
+    /// Returns the system of the row and its difference from the paper's.
+    fn remark(&self) -> String {
+        let system = self.system.as_ref().map_or("no system".to_owned(), |system| format!("\"{system}\""));
+        self.reason.as_ref().map_or(system.clone(), |reason| format!("{system}; {reason}"))
     }
 }
 

@@ -53,6 +53,8 @@ pub struct Iclr {
     pub sha256: BTreeMap<PathBuf, String>,
     /// The table of accuracies.
     pub table: Table,
+    /// The published table.
+    pub printed: Printed,
 }
 
 /// Required counts of the papers. They are verified before accuracies are computed.
@@ -91,8 +93,26 @@ pub struct Row {
     pub vectors: Vectors,
     /// Accuracies measured by this program.
     pub expected: [f64; 2],
-    /// Accuracies published for the whole collection.
-    pub published: Option<[f64; 2]>,
+}
+
+/// Accuracies that the publication prints for the whole collection.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Printed {
+    /// Number of papers of the whole collection. Fewer papers have other accuracies for a known reason.
+    pub papers: usize,
+    /// Rows of the printed table.
+    pub rows: Vec<PrintedRow>,
+}
+
+/// Row of the printed table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrintedRow {
+    /// Name of the row: that of a row of the experiment, or that of an encoder's folder.
+    pub name: String,
+    /// Accuracies in all dimensions and in two, with three decimals.
+    pub accuracies: [f64; 2],
 }
 
 /// Progress of the experiment.
@@ -173,10 +193,10 @@ impl Iclr {
             let judged = benchmark.judge(&representation)?;
             let (mean, map) = (benchmark.accuracy(&judged.plane), benchmark.map(&name, &judged));
             let expected = (name == row.name && input.papers.is_none()).then_some(row.expected);
-            rows.push(benchmark.report(name, row, expected, &judged));
+            rows.push(benchmark.report(name, expected, &judged));
             best = best.filter(|(best, _)| *best >= mean).or(Some((mean, map)));
         }
-        Ok((self.report(benchmark.counts.sentence(), rows), best.map(|(_, map)| map)))
+        Ok((self.report(&benchmark.counts, rows), best.map(|(_, map)| map)))
     }
 
     fn verified(&self, input: &IclrInput<'_>) -> anyhow::Result<Vec<Paper>> {
@@ -199,22 +219,60 @@ impl Iclr {
         Ok(papers)
     }
 
-    fn report(&self, collection: String, rows: Vec<RowReport>) -> Report {
+    fn report(&self, counts: &Counts, rows: Vec<RowReport>) -> Report {
+        let printed = self.printed_table(counts, &rows);
+        let measured = TableReport {
+            id: self.table.id.clone(),
+            title: self.table.title.clone(),
+            source: self.table.source.clone(),
+            average: Average::Macro,
+            measures: MEASURES.map(str::to_owned).to_vec(),
+            rows,
+        };
         Report {
             name: self.name.clone(),
             title: self.title.clone(),
             about: self.about.clone(),
             command: self.command.clone(),
-            collection,
-            tables: vec![TableReport {
-                id: self.table.id.clone(),
-                title: self.table.title.clone(),
-                source: self.table.source.clone(),
-                average: Average::Macro,
-                measures: MEASURES.map(str::to_owned).to_vec(),
-                rows,
-            }],
+            collection: counts.sentence(),
+            tables: vec![measured, printed],
             rankings: Vec::new(),
+        }
+    }
+
+    /// Compares the printed table with the rows of the same names.
+    fn printed_table(&self, counts: &Counts, rows: &[RowReport]) -> TableReport {
+        let is_whole = counts.papers == self.printed.papers;
+        let compared = |printed: &PrintedRow| {
+            let found = rows.iter().find(|row| row.name == printed.name);
+            let cell = |(column, &accuracy): (usize, &f64)| {
+                let measured = found.map(|row| row.cells[column].measured);
+                Cell::from_print(accuracy, measured, !is_whole || found.is_none())
+            };
+            RowReport {
+                name: printed.name.clone(),
+                fused: false,
+                cells: printed.accuracies.iter().enumerate().map(cell).collect(),
+                note: None,
+                by_topic: Vec::new(),
+                against: Vec::new(),
+                decisions: Vec::new(),
+            }
+        };
+        let reason = match is_whole {
+            true => "Known differences: no model of this name was given (`--dpr`).".to_owned(),
+            false => format!(
+                "Known differences: {} of {} papers, or no model of this name was given (`--dpr`).",
+                counts.papers, self.printed.papers
+            ),
+        };
+        TableReport {
+            id: "printed".to_owned(),
+            title: "The published table".to_owned(),
+            source: format!("In brackets the print, with three decimals. {reason}"),
+            average: Average::Macro,
+            measures: MEASURES.map(str::to_owned).to_vec(),
+            rows: self.printed.rows.iter().map(compared).collect(),
         }
     }
 }
@@ -309,7 +367,7 @@ impl<'p> Benchmark<'p> {
         mean(&means)
     }
 
-    fn report(&self, name: String, row: &Row, expected: Option<[f64; 2]>, result: &RowResult) -> RowReport {
+    fn report(&self, name: String, expected: Option<[f64; 2]>, result: &RowResult) -> RowReport {
         let hits = [&result.all, &result.plane];
         let cell = |(measure, hits): (usize, &&Vec<f64>)| {
             let measured = self.accuracy(hits);
@@ -319,13 +377,11 @@ impl<'p> Benchmark<'p> {
             let papers = self.labelled.iter().map(|&place| self.papers[place].id.clone());
             papers.zip(hits.iter().copied()).collect()
         };
-        let published = row.published.filter(|_| name == row.name);
         let each: Vec<String> = result.accuracies.iter().map(|accuracy| format!("{accuracy:.4}")).collect();
         RowReport {
             name,
             fused: false,
             cells: hits.iter().enumerate().map(cell).collect(),
-            published: published.map_or(Vec::new(), |published| published.map(Some).to_vec()),
             note: Some(format!("maps: {}", each.join(" "))),
             by_topic: hits.iter().map(by_paper).collect(),
             against: Vec::new(),

@@ -113,5 +113,6 @@ fn token_config(tower: PathBuf, query: Side, document: Side, steps: Vec<Step>, l
         similarity: Similarity::Dot,
         lower_case,
         pooled_output: PooledOutput::Never,
+        query_weights: None,
     }
 }

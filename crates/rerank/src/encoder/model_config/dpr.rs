@@ -20,6 +20,7 @@ pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
         similarity: Similarity::Dot,
         lower_case: false,
         pooled_output,
+        query_weights: None,
     })
 }
 

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Entry of `modules.json`.
 #[derive(Deserialize)]
-struct Module {
-    path: String,
+pub(super) struct Module {
+    pub(super) path: String,
     r#type: String,
 }
 
@@ -65,6 +65,7 @@ pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
         similarity,
         lower_case,
         pooled_output: PooledOutput::Never,
+        query_weights: None,
     })
 }
 
@@ -84,9 +85,7 @@ fn head(folder: &Path, modules: Modules, document: &mut Side) -> Result<Head, Mo
 
 /// Reads `modules.json`: returns the transformer's folder and the settings of the other modules.
 fn modules(folder: &Path) -> Result<(PathBuf, Modules), ModelError> {
-    let path = folder.join("modules.json");
-    let text = std::fs::read_to_string(&path).map_err(|cause| ModelError::file(&path, cause))?;
-    let list: Vec<Module> = serde_json::from_str(&text).map_err(|cause| ModelError::file(&path, cause))?;
+    let (path, list) = module_list(folder)?;
     let (first, rest) = list.split_first().ok_or_else(|| ModelError::folder(folder, "modules.json is empty"))?;
     let refusal = |module: &Module, reason: &str| ModelError::Setting {
         path: path.clone(),
@@ -111,24 +110,38 @@ fn modules(folder: &Path) -> Result<(PathBuf, Modules), ModelError> {
     Ok((folder.join(&first.path), modules))
 }
 
+/// Reads the entries of `modules.json`; returns them with its path.
+pub(super) fn module_list(folder: &Path) -> Result<(PathBuf, Vec<Module>), ModelError> {
+    let path = folder.join("modules.json");
+    let text = std::fs::read_to_string(&path).map_err(|cause| ModelError::file(&path, cause))?;
+    let list = serde_json::from_str(&text).map_err(|cause| ModelError::file(&path, cause))?;
+    Ok((path, list))
+}
+
 /// Returns the last component of the module's class path.
-fn kind(module: &Module) -> &str {
+pub(super) fn kind(module: &Module) -> &str {
     module.r#type.rsplit('.').next().unwrap_or_default()
 }
 
 /// Reads the settings of the transformer.
 fn transformer(tower: &Path) -> Result<Settings, ModelError> {
+    let settings = transformer_of_task(tower, "feature-extraction")?;
+    settings.expect_value("module_output_name", &"token_embeddings".into())?;
+    Ok(settings)
+}
+
+/// Reads the settings of a transformer, which must have this task if one is stated.
+pub(super) fn transformer_of_task(tower: &Path, task: &str) -> Result<Settings, ModelError> {
     let settings = Settings::read_optional(&tower.join("sentence_bert_config.json"))?;
     let lengths = ["max_seq_length", "do_lower_case", "query_length", "document_length", "query_expansion"];
     let others = ["transformer_task", "modality_config", "module_output_name", "processing_kwargs", "unpad_inputs"];
     settings.only(&[&lengths[..], &others[..]].concat())?;
-    settings.expect_value("transformer_task", &"feature-extraction".into())?;
-    settings.expect_value("module_output_name", &"token_embeddings".into())?;
+    settings.expect_value("transformer_task", &task.into())?;
     settings.expect_value("processing_kwargs", &serde_json::json!({}))?;
     Ok(settings)
 }
 
-fn do_lower_case(transformer: &Settings) -> Result<bool, ModelError> {
+pub(super) fn do_lower_case(transformer: &Settings) -> Result<bool, ModelError> {
     Ok(transformer.flag("do_lower_case")?.unwrap_or(false))
 }
 
@@ -138,7 +151,7 @@ fn do_lower_case(transformer: &Settings) -> Result<bool, ModelError> {
 /// has the prompts `query` and `document`, empty by default, and an empty prompt overrides the default one. The default applies
 /// to `encode` only, which does not distinguish queries from passages. One deviation: sentence-transformers stops at the empty
 /// `document` prompt that it adds, while this function continues with `passage` and `corpus`, which models are trained with.
-fn prompt(model: &Settings, names: &[&str]) -> Result<String, ModelError> {
+pub(super) fn prompt(model: &Settings, names: &[&str]) -> Result<String, ModelError> {
     let Some(prompts) = model.within("prompts")? else { return Ok(String::new()) };
     for name in names {
         if let Some(prompt) = prompts.text(name)?.filter(|prompt| !prompt.is_empty()) {
@@ -195,13 +208,13 @@ fn dense(place: &Path) -> Result<Dense, ModelError> {
     let settings = Settings::read(&place.join("config.json"))?;
     let sizes = ["in_features", "out_features", "bias", "activation_function"];
     settings.only(&[&sizes[..], &["use_residual", "module_input_name", "module_output_name"]].concat())?;
-    settings.expect_value("use_residual", &false.into())?;
+    let has_residual = settings.flag("use_residual")?.unwrap_or(false);
     let name = settings.text("activation_function")?.unwrap_or("torch.nn.modules.activation.Tanh");
     let refusal = || settings.refusal("activation_function", "this activation is not known");
     let activation =
         name.rsplit('.').next().and_then(crate::encoder::vectors::Activation::named).ok_or_else(refusal)?;
     let biased = settings.flag("bias")?.unwrap_or(true);
-    Dense::read(&place.join("model.safetensors"), biased, activation)
+    Dense::read_with_residual(&place.join("model.safetensors"), biased, activation, has_residual)
 }
 
 fn skipped(place: &Path) -> Result<Skipped, ModelError> {

@@ -6,25 +6,25 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// Settings of one file.
-pub(super) struct Settings {
+pub(in super::super) struct Settings {
     path: PathBuf,
     values: Map<String, Value>,
 }
 
 impl Settings {
-    pub(super) fn read(path: &Path) -> Result<Self, ModelError> {
+    pub(in super::super) fn read(path: &Path) -> Result<Self, ModelError> {
         let text = std::fs::read_to_string(path).map_err(|cause| ModelError::file(path, cause))?;
         let values = serde_json::from_str(&text).map_err(|cause| ModelError::file(path, cause))?;
         Ok(Self { path: path.to_owned(), values })
     }
 
     /// Reads the settings of a file; empty settings if there is no file.
-    pub(super) fn read_optional(path: &Path) -> Result<Self, ModelError> {
+    pub(in super::super) fn read_optional(path: &Path) -> Result<Self, ModelError> {
         if path.exists() { Self::read(path) } else { Ok(Self { path: path.to_owned(), values: Map::new() }) }
     }
 
     /// Returns nested settings.
-    pub(super) fn within(&self, key: &str) -> Result<Option<Self>, ModelError> {
+    pub(in super::super) fn within(&self, key: &str) -> Result<Option<Self>, ModelError> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::Object(values)) => Ok(Some(Self { path: self.path.join(key), values: values.clone() })),
@@ -33,29 +33,29 @@ impl Settings {
     }
 
     /// Returns the value of a key; `None` for null.
-    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+    pub(in super::super) fn get(&self, key: &str) -> Option<&Value> {
         self.values.get(key).filter(|value| !value.is_null())
     }
 
     /// Returns true if the key exists, even with the value null.
-    pub(super) fn has(&self, key: &str) -> bool {
+    pub(in super::super) fn has(&self, key: &str) -> bool {
         self.values.contains_key(key)
     }
 
-    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, ModelError> {
+    pub(in super::super) fn flag(&self, key: &str) -> Result<Option<bool>, ModelError> {
         self.typed(key, Value::as_bool, "true or false is expected")
     }
 
-    pub(super) fn text(&self, key: &str) -> Result<Option<&str>, ModelError> {
+    pub(in super::super) fn text(&self, key: &str) -> Result<Option<&str>, ModelError> {
         self.typed(key, Value::as_str, "a text is expected")
     }
 
-    pub(super) fn number(&self, key: &str) -> Result<Option<usize>, ModelError> {
+    pub(in super::super) fn number(&self, key: &str) -> Result<Option<usize>, ModelError> {
         self.typed(key, |value| value.as_u64().and_then(|number| number.try_into().ok()), "a whole number is expected")
     }
 
     /// Returns a number of tokens.
-    pub(super) fn length(&self, key: &str) -> Result<Option<usize>, ModelError> {
+    pub(in super::super) fn length(&self, key: &str) -> Result<Option<usize>, ModelError> {
         match self.number(key)? {
             Some(length) if length > MAX_LENGTH => {
                 Err(self.refusal(key, &format!("at most {MAX_LENGTH} pieces are possible")))
@@ -64,7 +64,7 @@ impl Settings {
         }
     }
 
-    pub(super) fn texts(&self, key: &str) -> Result<Option<Vec<String>>, ModelError> {
+    pub(in super::super) fn texts(&self, key: &str) -> Result<Option<Vec<String>>, ModelError> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         self.typed(key, |value| value.as_array()?.iter().map(text).collect(), "a list of texts is expected")
     }
@@ -80,12 +80,12 @@ impl Settings {
     }
 
     /// Returns a required number of tokens.
-    pub(super) fn required_length(&self, key: &str) -> Result<usize, ModelError> {
+    pub(in super::super) fn required_length(&self, key: &str) -> Result<usize, ModelError> {
         self.length(key)?.ok_or_else(|| self.refusal(key, "it is missing, and no length can be guessed"))
     }
 
     /// Rejects every key outside `known`.
-    pub(super) fn only(&self, known: &[&str]) -> Result<(), ModelError> {
+    pub(in super::super) fn only(&self, known: &[&str]) -> Result<(), ModelError> {
         match self.values.keys().find(|key| !known.contains(&key.as_str())) {
             Some(key) => Err(self.refusal(key, "this setting is not known here, and what it changes would be lost")),
             None => Ok(()),
@@ -93,14 +93,14 @@ impl Settings {
     }
 
     /// Rejects a key with another value, unless it is missing or null.
-    pub(super) fn expect_value(&self, key: &str, value: &Value) -> Result<(), ModelError> {
+    pub(in super::super) fn expect_value(&self, key: &str, value: &Value) -> Result<(), ModelError> {
         match self.get(key) {
             Some(found) if found != value => Err(self.refusal(key, &format!("only {value} is possible here"))),
             _ => Ok(()),
         }
     }
 
-    pub(super) fn refusal(&self, key: &str, reason: &str) -> ModelError {
+    pub(in super::super) fn refusal(&self, key: &str, reason: &str) -> ModelError {
         let value = self.values.get(key).map_or_else(|| "(nothing)".to_owned(), Value::to_string);
         ModelError::Setting { path: self.path.clone(), key: key.to_owned(), value, reason: reason.to_owned() }
     }

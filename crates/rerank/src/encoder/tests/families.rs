@@ -45,14 +45,17 @@ fn same(what: &str, ours: &Matrix, theirs: &[Vec<f32>], tolerance: &Tolerance) {
 }
 
 fn check(folder: &str, variant: Option<&str>, tolerance: &Tolerance) {
-    let Some(mut options) = options() else { return };
-    options.variant = variant.map(str::to_owned);
+    let Some(options) = options() else { return };
+    check_with(folder, &EncoderOptions { variant: variant.map(str::to_owned), ..options }, tolerance);
+}
+
+fn check_with(folder: &str, options: &EncoderOptions, tolerance: &Tolerance) {
     let Expected { texts, cases } = expected(folder);
     assert!(!cases.is_empty());
     for case in &cases {
         let place = copy(&testdata().join(folder));
         case.options.iter().for_each(|(file, changes)| change(&place.path().join(file), changes));
-        let encoder = opened(place.path(), &options);
+        let encoder = opened(place.path(), options);
         let queries = encoder.encode_queries(&texts.iter().map(String::as_str).collect::<Vec<_>>()).expect("queries");
         let documents = encode_texts(encoder.as_ref(), &texts);
         for (number, text) in texts.iter().enumerate() {
@@ -104,4 +107,23 @@ fn int8() {
     let loose = Tolerance { cosine: 0.99, length: 0.1 };
     check("colbert-pylate-onnx", Some("model_int8.onnx"), &loose);
     check("sentence-transformers", Some("model_quantized.onnx"), &loose);
+}
+
+/// A tokenizer of byte pairs, no segments, and two projections that add their input.
+#[test]
+fn pylates_colbert_over_modernbert() {
+    check("colbert-modernbert", None, &EXACT);
+}
+
+#[test]
+fn transformers_with_a_stated_pooling() {
+    let Some(options) = options() else { return };
+    check_with("transformers", &EncoderOptions { pooling: Some("mean".to_owned()), ..options }, &EXACT);
+}
+
+#[test]
+fn static_embeddings_need_no_library() {
+    let nowhere = EncoderOptions { library: Some("/nowhere".into()), ..EncoderOptions::default() };
+    check_with("static-model2vec", &nowhere, &EXACT);
+    check_with("static-sentence-transformers", &nowhere, &EXACT);
 }

@@ -35,7 +35,6 @@ fn settings_nobody_knows() {
             json!([{"path": "", "type": "a.Transformer"}, {"path": "x", "type": "a.Router"}]),
         ),
         refused_with(families, "2_Dense/config.json", json!({"bias": true, "activation_function": "torch.nn.GELU"})),
-        refused_with(families, "2_Dense/config.json", json!({"bias": true, "use_residual": true})),
         refused_with("colbert-stanford", "artifact.metadata", json!({"similarity": "l2"})),
         refused_with("colbert-stanford", "artifact.metadata", json!({"query_maxlen": 2000})),
         refused_with(
@@ -59,7 +58,6 @@ fn settings_nobody_knows() {
     FOLDER/tokenizer_config.json: truncation_side = "left": only "right" is possible here
     FOLDER/modules.json: type = a.Router: this module is not known, or not at this place
     FOLDER/2_Dense/config.json: activation_function = "torch.nn.GELU": this activation is not known
-    FOLDER/2_Dense/config.json: use_residual = true: only false is possible here
     FOLDER/artifact.metadata: similarity = "l2": only "cosine" is possible here
     FOLDER: a length of 2000 pieces is not possible: 3 to 48
     FOLDER/sentence_bert_config.json/query_expansion: strategy = "double": fixed or min is expected
@@ -100,6 +98,51 @@ fn folders_that_hold_no_model() {
     std::fs::remove_file(place.path().join("ctx_encoder/model.onnx")).expect("a file");
     let said = refused(place.path());
     assert!(said.contains("ctx_encoder: neither model.onnx nor model_int8.onnx is there"), "{said}");
+}
+
+#[test]
+fn a_pooling_is_stated_once() {
+    let opened = |folder: &str, pooling: Option<&str>| {
+        let options = EncoderOptions { pooling: pooling.map(str::to_owned), ..EncoderOptions::default() };
+        open(&testdata().join(folder), &options).err().expect("a refusal").to_string()
+    };
+    let missing = opened("transformers", None);
+    assert!(missing.ends_with("add --pooling mean, cls or lasttoken, as the card of the model states"), "{missing}");
+    assert!(opened("transformers", Some("median")).contains("supported: mean, cls, max"));
+    assert!(opened("sentence-transformers", Some("mean")).ends_with("remove --pooling"));
+}
+
+#[test]
+fn sparse_and_static_models_of_another_shape() {
+    let all = [
+        refused_with("splade", "1_SpladePooling/config.json", json!({"pooling_strategy": "mean"})),
+        refused_with("splade", "sentence_bert_config.json", json!({"transformer_task": "feature-extraction"})),
+        refused_with(
+            "splade-inference-free",
+            "router_config.json",
+            json!({"structure": {"query": [""], "document": [""]}}),
+        ),
+        refused_with(
+            "static-sentence-transformers",
+            "modules.json",
+            json!([{"path": "0_StaticEmbedding", "type": "a.StaticEmbedding"}, {"path": "", "type": "a.Dense"}]),
+        ),
+    ];
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    FOLDER/1_SpladePooling/config.json: pooling_strategy = "mean": max or sum is expected
+    FOLDER/sentence_bert_config.json: transformer_task = "feature-extraction": only "fill-mask" is possible here
+    FOLDER/router_config.json: structure = {"document":[""],"query":[""]}: only documents by MLMTransformer and SpladePooling with queries by SparseStaticEmbedding are possible
+    FOLDER: the module a.Dense cannot follow static embeddings
+    "#);
+}
+
+#[test]
+fn vectors_that_do_not_fit_the_tokenizer() {
+    let place = copy(&testdata().join("static-model2vec"));
+    std::fs::copy(testdata().join("colbert-modernbert/tokenizer.json"), place.path().join("tokenizer.json"))
+        .expect("a copy");
+    let said = refused(place.path());
+    assert!(said.contains("40 vectors do not fit the 322 tokens of the tokenizer"), "{said}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Comparison of trees and covers with brute force over all subsets.
 
+use super::super::LinkGraph;
 use super::*;
 use proptest::prelude::*;
 

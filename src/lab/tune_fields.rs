@@ -1,4 +1,4 @@
-//! `lodeseek tune`: learns field weights by cross-validation, and ranks the test topics with them.
+//! `lodeseek tune-fields`: learns field weights by cross-validation, and ranks the test topics with them.
 
 use crate::ExitStatus;
 use crate::model::ModelArguments;
@@ -6,12 +6,10 @@ use crate::provenance;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use lodeseek_engine::Searcher;
-use lodeseek_eval::{Folds, Metric, Qrels, Run, Topics};
+use lodeseek_eval::{CoordinateSearch, Folds, Metric, Qrels, Run, Topics};
 use lodeseek_eval::{Input, Provenance};
 use lodeseek_index::document::Field;
-use lodeseek_lab::reproduce::{
-    CoordinateSearch, FieldPools, FoldSource, LearnOn, TunedWeights, WeightProgress, WeightTuning,
-};
+use lodeseek_lab::reproduce::{FieldPools, FoldSource, LearnOn, TunedWeights, WeightProgress, WeightTuning};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -53,7 +53,7 @@ pub struct Optimum {
 /// equal starts the first wins.
 ///
 /// ```
-/// use lodeseek_lab::reproduce::CoordinateSearch;
+/// use lodeseek_eval::CoordinateSearch;
 /// let objective = |weights: &[f64]| -(weights[0] - 0.3).powi(2) - (weights[1] - 0.8).powi(2);
 /// let best = CoordinateSearch::default().maximize(2, &objective, &|_| ());
 /// assert_eq!(best.weights, [0.3, 0.8]);

@@ -1,0 +1,156 @@
+//! Derivation of a dataset in a worker process, which reads untrusted files.
+
+use crate::ClusterError;
+use crate::record::triples_to_json;
+use lodeseek_catalog::{DatasetId, Iris, dcat};
+use lodeseek_engine::{AnalysisKind, Deriver, IndexOptions};
+use lodeseek_rdf::TripleGraphBuilder;
+use lodeseek_rdf::dump::Limits as DumpLimits;
+use lodeseek_store::{DatasetReport, Entry, SourceFile, VersionFiles, read_source_files};
+use lodeseek_worker::{Handler, Limits, TaskContext, serve};
+use oxrdf::Triple;
+use oxttl::NTriplesParser;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Mutex;
+
+/// Name of the role of a worker process that derives datasets.
+pub const DERIVATION_ROLE: &str = "derivation";
+/// Length of the pieces of a result.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// A task for the worker process: all files are local.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct DerivationTask {
+    pub(crate) id: String,
+    pub(crate) base: String,
+    pub(crate) planned: String,
+    pub(crate) description: String,
+    pub(crate) sources: Vec<SourceFile>,
+    pub(crate) analysis: AnalysisKind,
+}
+
+/// The first piece of a result.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Answer {
+    /// The contents follow: those of [`Derivation::sizes`].
+    Derived(Box<Derivation>),
+    /// The task cannot be done, for this reason.
+    Failed(String),
+}
+
+/// A derived dataset, without the contents that follow.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Derivation {
+    pub(crate) version: String,
+    pub(crate) fingerprint: Option<String>,
+    pub(crate) triples: u64,
+    pub(crate) lacks_content: bool,
+    pub(crate) report: DatasetReport,
+    pub(crate) peak_bytes: u64,
+    /// Sizes of the graph file, the counts, the fingerprint, the document, the profile and the snippet.
+    pub(crate) sizes: [u64; 6],
+}
+
+/// Runs this process as a worker until its standard input ends. `limits` is the last argument of the command line.
+///
+/// # Errors
+/// If the limits cannot be set, or if the parent process breaks the protocol.
+pub fn run_derivation_worker(limits: &str) -> io::Result<()> {
+    let limits: Limits = serde_json::from_str(limits)?;
+    // It is opened before the limits apply: no other file of the system is readable then.
+    let status = File::open("/proc/self/status").ok().map(Mutex::new);
+    serve(&limits, DerivationHandler { status })
+}
+
+struct DerivationHandler {
+    status: Option<Mutex<File>>,
+}
+
+impl Handler for DerivationHandler {
+    fn handle(&self, task: &[u8], context: &TaskContext) -> io::Result<()> {
+        let task: DerivationTask = serde_json::from_slice(task)?;
+        let (mut derivation, contents) = match derive(&task) {
+            Ok(derived) => derived,
+            Err(error) => {
+                return context.send(&serde_json::to_vec(&Answer::Failed(error.to_string()))?);
+            }
+        };
+        derivation.peak_bytes = self.status.as_ref().and_then(|status| peak_bytes(status).ok()).unwrap_or_default();
+        context.send(&serde_json::to_vec(&Answer::Derived(Box::new(derivation)))?)?;
+        for content in contents {
+            for piece in content.chunks(PIECE_BYTES) {
+                context.send(piece)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Derives a dataset. Returns the contents in the order of [`Derivation::sizes`].
+fn derive(task: &DerivationTask) -> Result<(Derivation, [Vec<u8>; 6]), ClusterError> {
+    let invalid = |reason: &dyn ToString| ClusterError::row(crate::task::TABLE, &task.id, reason.to_string());
+    let iris = Iris::new(&task.base)?;
+    let id = DatasetId::new(task.id.as_str())?;
+    let description = parse_description(&task.description).map_err(|error| invalid(&error))?;
+    let content = read_source_files(&task.sources, &DumpLimits::default());
+    let files = VersionFiles::new(&content.graph)?;
+    let entry = entry(&description, &id, &iris, &files.version)
+        .ok_or_else(|| invalid(&format!("its description does not describe {}", iris.dataset(&id))))?;
+    let now = match task.planned.as_str() {
+        "" => None,
+        time => Some(time.parse().map_err(|error| invalid(&format!("planned: {error}")))?),
+    };
+    let options = IndexOptions { now, ..IndexOptions::default() };
+    let deriver = Deriver::new(&iris, options, task.analysis);
+    let derived = deriver.derive(&entry, &deriver.version(&entry)?, &content.graph)?;
+    let triples = content.graph.len() as u64;
+    drop(content.graph);
+    let report = DatasetReport::new(id, entry.dataset.metadata.title(), triples, content.files);
+    let json = |triples: &[Triple]| triples_to_json(triples).map_err(|error| invalid(&error));
+    let document = serde_json::to_vec(&derived.document).map_err(|error| invalid(&error))?;
+    let contents =
+        [files.graph, files.counts, files.fingerprint, document, json(&derived.profile)?, json(&derived.snippet)?];
+    let derivation = Derivation {
+        version: files.version,
+        fingerprint: fingerprint(&contents[2]),
+        triples,
+        lacks_content: content.lacks_content,
+        report,
+        peak_bytes: 0,
+        sizes: contents.each_ref().map(|content| content.len() as u64),
+    };
+    Ok((derivation, contents))
+}
+
+/// Parses a description. IRIs are not validated again: catalogues contain invalid ones.
+pub(crate) fn parse_description(text: &str) -> Result<Vec<Triple>, oxttl::TurtleSyntaxError> {
+    NTriplesParser::new().lenient().for_slice(text.as_bytes()).collect()
+}
+
+/// Returns the dataset as the store returns it: from its description.
+fn entry(description: &[Triple], id: &DatasetId, iris: &Iris, version: &str) -> Option<Entry> {
+    let mut builder = TripleGraphBuilder::new();
+    description.iter().for_each(|triple| builder.insert_with_labels(triple.as_ref()));
+    let dataset = dcat::from_triples(&builder.finish(), &iris.dataset(id))?;
+    Some(Entry { dataset, version: version.to_owned(), origin: None })
+}
+
+/// Returns the canonical fingerprint in its file: the second line, unless it was not computed.
+fn fingerprint(file: &[u8]) -> Option<String> {
+    let line = std::str::from_utf8(file).ok()?.lines().nth(1)?;
+    (line.len() == 64).then(|| line.to_owned())
+}
+
+/// Returns the peak memory of a process so far, from its file in `/proc`.
+pub(crate) fn peak_bytes(status: &Mutex<File>) -> io::Result<u64> {
+    let mut status = status.lock().map_err(|_| io::ErrorKind::Other)?;
+    status.seek(SeekFrom::Start(0))?;
+    let mut text = String::new();
+    status.read_to_string(&mut text)?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    Ok(kilobytes.ok_or(io::ErrorKind::InvalidData)? << 10)
+}

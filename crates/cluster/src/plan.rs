@@ -1,0 +1,123 @@
+//! Plans: catalogues as tables of tasks.
+
+use crate::ClusterError;
+use crate::task::{TABLE, Task, TaskSource};
+use arrow_ipc::writer::StreamWriter;
+use lodeseek_catalog::{Catalog, Dataset, Iris};
+use lodeseek_engine::copy_and_hash;
+use lodeseek_rdf::RdfSyntax;
+use lodeseek_store::{SourcePlace, describe_dataset, source_files};
+use oxsdatatypes::DateTime;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use url::Url;
+
+/// Number of tasks in a batch of the table.
+const TASKS_OF_BATCH: usize = 1_000;
+
+/// Options of a plan.
+#[derive(Clone, Debug)]
+pub struct PlanOptions {
+    /// Base of all IRIs.
+    pub iris: Iris,
+    /// Time of the plan.
+    pub now: Option<DateTime>,
+    /// Address at which workers find the files of a folder, and the folder. Without it, workers read the local files.
+    pub files_at: Option<(Url, PathBuf)>,
+}
+
+/// A plan: the tasks of catalogues.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Plan {
+    tasks: Vec<Task>,
+}
+
+impl Plan {
+    /// Makes a task for each dataset of a catalogue. Local files are read for their SHA-256.
+    ///
+    /// # Errors
+    /// If a local file cannot be read, or lies outside the folder of [`PlanOptions::files_at`].
+    pub fn add(&mut self, catalog: &Catalog, options: &PlanOptions) -> Result<(), ClusterError> {
+        let planned = options.now.map(|now| now.to_string()).unwrap_or_default();
+        for dataset in &catalog.datasets {
+            let description = describe_dataset(dataset, &options.iris);
+            let description = RdfSyntax::NTriples.write(&description)?;
+            self.tasks.push(Task {
+                position: self.tasks.len() as u64,
+                id: dataset.metadata.id.to_string(),
+                base: options.iris.base().to_owned(),
+                planned: planned.clone(),
+                description: String::from_utf8_lossy(&description).into_owned(),
+                sources: sources(dataset, &catalog.folder, options)?,
+            });
+        }
+        Ok(())
+    }
+
+    /// Returns the tasks.
+    #[must_use]
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// Writes the plan as an Arrow stream.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn write(&self, output: impl Write) -> Result<(), ClusterError> {
+        let failed = ClusterError::arrow(TABLE);
+        let schema = Task::to_batch(&[])?.schema();
+        let mut writer = StreamWriter::try_new(output, &schema).map_err(&failed)?;
+        for tasks in self.tasks.chunks(TASKS_OF_BATCH) {
+            writer.write(&Task::to_batch(tasks)?).map_err(&failed)?;
+        }
+        writer.finish().map_err(&failed)
+    }
+}
+
+fn sources(dataset: &Dataset, folder: &Path, options: &PlanOptions) -> Result<Vec<TaskSource>, ClusterError> {
+    let mut sources = Vec::new();
+    for source in source_files(dataset, folder, &options.iris) {
+        let mut task = TaskSource {
+            name: source.name,
+            media_type: source.media_type,
+            base: source.base,
+            url: None,
+            sha256: None,
+            bytes: 0,
+            refused: None,
+            unreadable: None,
+        };
+        match source.place {
+            SourcePlace::Refused(reason) => task.refused = Some(reason),
+            SourcePlace::Unreadable(reason) => task.unreadable = Some(reason),
+            SourcePlace::File(path) => match File::open(&path) {
+                Ok(mut file) => {
+                    let (bytes, sha256) = copy_and_hash(&mut file, &mut io::sink()).map_err(ClusterError::io(&path))?;
+                    task.url = Some(address(&path, options)?);
+                    (task.bytes, task.sha256) = (bytes, Some(sha256));
+                }
+                Err(error) => task.unreadable = Some(error.to_string()),
+            },
+        }
+        sources.push(task);
+    }
+    Ok(sources)
+}
+
+/// Returns the address of a local file for workers.
+fn address(path: &Path, options: &PlanOptions) -> Result<String, ClusterError> {
+    let invalid = |reason: String| ClusterError::io(path)(io::Error::other(reason));
+    let path = path.canonicalize().map_err(ClusterError::io(path))?;
+    let Some((url, folder)) = &options.files_at else {
+        let url = Url::from_file_path(&path).map_err(|()| invalid("the path has no address".to_owned()))?;
+        return Ok(url.into());
+    };
+    let inner = path.strip_prefix(folder).map_err(|_| invalid(format!("it lies outside {}", folder.display())))?;
+    let mut url = url.clone();
+    let segments = inner.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let shown = url.to_string();
+    url.path_segments_mut().map_err(|()| invalid(format!("{shown} has no path")))?.pop_if_empty().extend(segments);
+    Ok(url.into())
+}

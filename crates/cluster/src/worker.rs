@@ -1,0 +1,322 @@
+//! The worker: fetches the files of tasks, has them derived in a worker process, encodes texts, and stores the results.
+//!
+//! The process that reads untrusted files has no network, no credentials and no files but those of its task. This process
+//! handles storage and models.
+
+use crate::derivation::{Answer, Derivation, DerivationTask, peak_bytes};
+use crate::record::{RecordBuilder, RecordHeader};
+use crate::task::{TABLE, Task, TaskSource};
+use crate::{ClusterError, TaskResult, TaskStatus, result};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use lodeseek_engine::{AnalysisKind, encode_dataset};
+use lodeseek_index::IndexDocument;
+use lodeseek_index::vectors::Precision;
+use lodeseek_rerank::Encoder;
+use lodeseek_snapshot::{Fetched, RemoteFiles, RemoteSnapshots, StoredObject};
+use lodeseek_store::{SourceFile, SourcePlace};
+use lodeseek_worker::{Limits, Pool, PoolOptions, Task as PoolTask, WorkerError};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Number of tasks after which a worker process is replaced.
+const TASKS_OF_PROCESS: usize = 1_000;
+/// Maximum number of open files of a worker process.
+const OPEN_FILES: u64 = 64;
+/// Stack of a worker process in megabytes. Readers of nested formats recurse.
+const STACK_MEGABYTES: u64 = 256;
+
+/// Options of a worker.
+#[derive(Clone, Debug)]
+pub struct WorkerOptions {
+    /// Program that calls [`run_derivation_worker`](crate::run_derivation_worker) after the arguments `arguments` and the limits.
+    pub program: PathBuf,
+    /// First arguments of the program.
+    pub arguments: Vec<OsString>,
+    /// Folder for the files of a task. The worker makes a folder in it, and deletes it at the end.
+    pub scratch: PathBuf,
+    /// Memory of the derivation of one dataset, in megabytes.
+    pub memory_megabytes: u64,
+    /// Time of the derivation of one dataset.
+    pub time: Duration,
+    /// Text analysis of the index.
+    pub analysis: AnalysisKind,
+    /// Number format of vectors.
+    pub precision: Precision,
+}
+
+/// A worker.
+pub struct Worker {
+    options: WorkerOptions,
+    remote: RemoteSnapshots,
+    files: RemoteFiles,
+    encoders: Vec<Box<dyn Encoder>>,
+    pool: Pool,
+    folder: TempDir,
+    status: Option<Mutex<File>>,
+}
+
+impl Worker {
+    /// Starts a worker that stores results at `remote`, and fetches files by `files`.
+    ///
+    /// # Errors
+    /// If the worker process cannot be started, or the scratch folder not written.
+    pub fn start(
+        options: WorkerOptions,
+        remote: RemoteSnapshots,
+        files: RemoteFiles,
+        encoders: Vec<Box<dyn Encoder>>,
+    ) -> Result<Self, ClusterError> {
+        let folder = tempfile::tempdir_in(&options.scratch).map_err(ClusterError::io(&options.scratch))?;
+        let limits = Limits {
+            memory_megabytes: options.memory_megabytes,
+            open_files: OPEN_FILES,
+            stack_megabytes: STACK_MEGABYTES,
+            readable: vec![folder.path().to_owned()],
+        };
+        let pool = Pool::start(PoolOptions {
+            program: options.program.clone(),
+            arguments: options.arguments.clone(),
+            limits,
+            idle: 1,
+            tasks: TASKS_OF_PROCESS,
+        })?;
+        let status = File::open("/proc/self/status").ok().map(Mutex::new);
+        Ok(Self { options, remote, files, encoders, pool, folder, status })
+    }
+
+    /// Returns the protections that this system lacks.
+    #[must_use]
+    pub fn missing_protections(&self) -> &[String] {
+        self.pool.missing_protections()
+    }
+
+    /// Reads tasks as an Arrow stream, and writes the result of each as soon as it is known.
+    ///
+    /// # Errors
+    /// If a stream cannot be read or written, or the storage fails. A dataset that cannot be derived is no error.
+    pub fn serve(&self, input: impl Read, output: impl Write) -> Result<(), ClusterError> {
+        let reader = StreamReader::try_new(input, None).map_err(ClusterError::arrow(TABLE))?;
+        let failed = ClusterError::arrow(result::TABLE);
+        let mut writer = StreamWriter::try_new(output, &TaskResult::schema()).map_err(&failed)?;
+        for batch in reader {
+            for task in Task::from_batch(&batch.map_err(ClusterError::arrow(TABLE))?)? {
+                writer.write(&self.run(&task)?.to_batch()?).map_err(&failed)?;
+                writer.flush().map_err(&failed)?;
+            }
+        }
+        writer.finish().map_err(&failed)
+    }
+
+    /// Runs a task.
+    ///
+    /// # Errors
+    /// If the storage fails, or a worker process cannot be started.
+    pub fn run(&self, task: &Task) -> Result<TaskResult, ClusterError> {
+        let started = Instant::now();
+        let folder = tempfile::tempdir_in(self.folder.path()).map_err(ClusterError::io(self.folder.path()))?;
+        let mut result = match self.derive(task, folder.path())? {
+            Ok((derivation, contents)) => self.store(task, derivation, &contents, folder.path())?,
+            Err(reason) => TaskResult::failed(task, reason),
+        };
+        result.seconds = started.elapsed().as_secs_f64();
+        let own = self.status.as_ref().and_then(|status| peak_bytes(status).ok());
+        result.peak_bytes += own.unwrap_or_default();
+        Ok(result)
+    }
+
+    /// Derives a dataset in the worker process. Returns the paths of its contents, or the reason of a failure.
+    fn derive(&self, task: &Task, folder: &Path) -> Result<Result<(Derivation, Contents), String>, ClusterError> {
+        let derivation_task = DerivationTask {
+            id: task.id.clone(),
+            base: task.base.clone(),
+            planned: task.planned.clone(),
+            description: task.description.clone(),
+            sources: self.fetch_sources(task, folder)?,
+            analysis: self.options.analysis,
+        };
+        let json = serde_json::to_vec(&derivation_task).map_err(|error| ClusterError::row(TABLE, &task.id, error))?;
+        let mut output = Output::new(folder);
+        let run = PoolTask { task: &json, input: &[], time: self.options.time, is_cancelled: &|| false, answer: None };
+        let done = self.pool.run(&run, &mut |piece| match output.take(&piece) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                output.error = Some(error);
+                ControlFlow::Break(())
+            }
+        });
+        if let Some(error) = output.error {
+            return Err(error);
+        }
+        match done {
+            Ok(()) => Ok(output.finish()),
+            Err(error @ WorkerError::Start(_)) => Err(error.into()),
+            Err(error) => Ok(Err(error.to_string())),
+        }
+    }
+
+    /// Copies the files of a task into a folder. A file that is missing or has another content is not read.
+    fn fetch_sources(&self, task: &Task, folder: &Path) -> Result<Vec<SourceFile>, ClusterError> {
+        let mut sources = Vec::with_capacity(task.sources.len());
+        for (number, source) in task.sources.iter().enumerate() {
+            let TaskSource { name, media_type, base, url, sha256, refused, unreadable, .. } = source;
+            let path = folder.join(format!("source-{number}"));
+            let place = match (url, refused, unreadable) {
+                (Some(url), _, _) => match self.files.fetch(url, &path)? {
+                    Fetched::Missing => SourcePlace::Unreadable(format!("{url} is missing")),
+                    Fetched::Copied(copied) => match sha256.as_ref().filter(|expected| **expected != copied.sha256) {
+                        Some(expected) => {
+                            let found = copied.sha256;
+                            SourcePlace::Unreadable(format!("the SHA-256 of {url} is {found}, not {expected}"))
+                        }
+                        None => SourcePlace::File(path),
+                    },
+                },
+                (None, Some(reason), _) => SourcePlace::Refused(reason.clone()),
+                (None, None, reason) => {
+                    SourcePlace::Unreadable(reason.clone().unwrap_or_else(|| "the task has no address".to_owned()))
+                }
+            };
+            sources.push(SourceFile { name: name.clone(), media_type: media_type.clone(), base: base.clone(), place });
+        }
+        Ok(sources)
+    }
+
+    /// Encodes the texts of a derived dataset, and stores everything.
+    fn store(
+        &self,
+        task: &Task,
+        derivation: Derivation,
+        contents: &Contents,
+        folder: &Path,
+    ) -> Result<TaskResult, ClusterError> {
+        let [graph, counts, fingerprint, document, profile, snippet] = contents.each_ref();
+        let mut objects = Vec::with_capacity(3);
+        for path in [graph, counts, fingerprint] {
+            objects.push(self.remote.store_file(path)?);
+        }
+        let objects: [StoredObject; 3] =
+            objects.try_into().map_err(|_| ClusterError::row(TABLE, &task.id, "three files were not stored"))?;
+        let Derivation { version, lacks_content, report, .. } = derivation;
+        let (triples, skipped) = (report.triples, report.skipped);
+        let problem = report.files.iter().find_map(|file| Some(format!("{}: {}", file.file, file.problems.first()?)));
+        let header = RecordHeader {
+            id: task.id.clone(),
+            base: task.base.clone(),
+            version,
+            lacks_content,
+            report,
+            objects: objects.clone(),
+        };
+        let read = |path: &PathBuf| fs::read(path).map_err(ClusterError::io(path));
+        let document = read(document)?;
+        let started = Instant::now();
+        let encoded = match self.encode(&task.id, &document) {
+            Ok(encoded) => encoded,
+            Err(error) => return Ok(TaskResult::failed(task, error)),
+        };
+        let encoding_seconds = started.elapsed().as_secs_f64();
+        let mut record = RecordBuilder::new(&header, &task.description, [document, read(profile)?, read(snippet)?])?;
+        for encoded in &encoded {
+            record.add_vectors(&task.id, encoded)?;
+        }
+        let path = folder.join("record");
+        record.write(&path)?;
+        let record = self.remote.store_file(&path)?;
+        Ok(TaskResult {
+            position: task.position,
+            id: task.id.clone(),
+            base: task.base.clone(),
+            status: TaskStatus::Derived,
+            reason: problem,
+            triples,
+            skipped,
+            fingerprint: derivation.fingerprint,
+            graph: Some(objects[0].sha256.clone()),
+            stored_bytes: record.bytes + objects.iter().map(|object| object.bytes).sum::<u64>(),
+            record: Some(record),
+            seconds: 0.0,
+            encoding_seconds,
+            peak_bytes: derivation.peak_bytes,
+        })
+    }
+
+    fn encode(&self, id: &str, document: &[u8]) -> Result<Vec<lodeseek_engine::EncodedDataset>, ClusterError> {
+        if self.encoders.is_empty() {
+            return Ok(Vec::new());
+        }
+        let document: IndexDocument =
+            serde_json::from_slice(document).map_err(|error| ClusterError::row(TABLE, id, error))?;
+        let encode =
+            |encoder: &Box<dyn Encoder>| encode_dataset(encoder.as_ref(), self.options.precision, &document.compact);
+        Ok(self.encoders.iter().map(encode).collect::<Result<_, _>>()?)
+    }
+}
+
+/// Paths of the contents of a derivation, in the order of [`Derivation::sizes`].
+type Contents = [PathBuf; 6];
+
+/// The output of a worker process, which is written to files as it comes.
+struct Output {
+    paths: Contents,
+    answer: Option<Answer>,
+    /// The content that is written: its place, its file, and the number of missing bytes.
+    current: Option<(usize, File, u64)>,
+    error: Option<ClusterError>,
+}
+
+impl Output {
+    fn new(folder: &Path) -> Self {
+        let names = ["graph", "counts", "fingerprint", "document", "profile", "snippet"];
+        Self { paths: names.map(|name| folder.join(name)), answer: None, current: None, error: None }
+    }
+
+    /// Takes a piece: the answer, or a part of the contents.
+    fn take(&mut self, mut piece: &[u8]) -> Result<(), ClusterError> {
+        if self.answer.is_none() {
+            let answer = serde_json::from_slice(piece).map_err(|error| ClusterError::row(TABLE, "", error))?;
+            self.answer = Some(answer);
+            return self.open(0);
+        }
+        while let Some((place, file, missing)) = &mut self.current {
+            let length = usize::try_from(*missing).unwrap_or(usize::MAX).min(piece.len());
+            let (now, rest) = piece.split_at(length);
+            file.write_all(now).map_err(ClusterError::io(&self.paths[*place]))?;
+            *missing -= length as u64;
+            piece = rest;
+            if *missing > 0 {
+                return Ok(());
+            }
+            let next = *place + 1;
+            self.open(next)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the file of a content.
+    fn open(&mut self, place: usize) -> Result<(), ClusterError> {
+        self.current = match (&self.answer, self.paths.get(place)) {
+            (Some(Answer::Derived(derivation)), Some(path)) => {
+                let file = File::create(path).map_err(ClusterError::io(path))?;
+                Some((place, file, derivation.sizes[place]))
+            }
+            _ => None,
+        };
+        Ok(())
+    }
+
+    /// Returns the derivation, or the reason of a failure.
+    fn finish(self) -> Result<(Derivation, Contents), String> {
+        match (self.answer, self.current) {
+            (Some(Answer::Derived(derivation)), None) => Ok((*derivation, self.paths)),
+            (Some(Answer::Failed(reason)), _) => Err(reason),
+            _ => Err("the worker process sent an incomplete result".to_owned()),
+        }
+    }
+}

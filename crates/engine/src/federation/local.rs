@@ -1,0 +1,264 @@
+//! Requests of services, answered in this process: searches, queries of this store, and requests to remote endpoints.
+
+use crate::Searcher;
+use crate::service::SearchService;
+use lodeseek_net::egress::Cancellation as RequestCancellation;
+use lodeseek_net::sparql_client::{CallOptions, FailureKind, ParseOutcome, RelayedBody, RemoteError, SparqlClient};
+use lodeseek_sparql::{
+    Answer, Cancellation, QueryEngine, QueryRequest, ServiceCall, ServiceError, ServiceRow, SparqlError, SparqlLimits,
+};
+use oxrdf::{NamedNode, Term, Triple, Variable};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Maximum number of concurrent calls of this store by itself.
+const MAX_OWN_CALLS: usize = 2;
+/// Interval at which a call of this store by itself checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Minimum number of bindings in a rejected request for which the size counts as the cause of the rejection.
+const MIN_TOO_LARGE: usize = 100;
+
+/// Sources of the services of a home: index, query engine and client.
+pub(super) struct LocalRequests {
+    /// The search service, or the reason for which there is none.
+    search: Result<SearchService, String>,
+    /// This home's query engine. Weak, so that cancelled queries do not keep the store open.
+    own: Weak<QueryEngine>,
+    limits: SparqlLimits,
+    /// Number of running calls of this store by itself. They need query permits, so their number is limited.
+    own_calls: AtomicUsize,
+    endpoints: Option<Arc<SparqlClient>>,
+}
+
+/// A running call of this store by itself. Dropping it ends the call.
+struct OwnCall<'f>(&'f AtomicUsize);
+
+impl Drop for OwnCall<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// A `SELECT` for a service.
+pub(super) struct SelectRequest<'r> {
+    pub(super) service: &'r NamedNode,
+    pub(super) query: &'r str,
+    /// Variables of a row, in this order.
+    pub(super) variables: &'r [Variable],
+    /// Number of bindings in the query.
+    pub(super) bindings: usize,
+    pub(super) deadline: Instant,
+    pub(super) is_cancelled: Arc<dyn Fn() -> bool + Send + Sync>,
+}
+
+impl LocalRequests {
+    pub(super) fn new(queries: &Arc<QueryEngine>, limits: SparqlLimits) -> Self {
+        let search = Err("there is no index to search; run `lodeseek index`".to_owned());
+        Self { search, own: Arc::downgrade(queries), limits, own_calls: AtomicUsize::new(0), endpoints: None }
+    }
+
+    pub(super) fn with_search(mut self, searcher: Arc<Searcher>) -> Self {
+        if let Some(queries) = self.own.upgrade() {
+            self.search = Ok(SearchService::new(searcher, Arc::clone(queries.store())));
+        }
+        self
+    }
+
+    pub(super) fn without_search(self, reason: String) -> Self {
+        Self { search: Err(reason), ..self }
+    }
+
+    pub(super) fn with_endpoints(self, client: Arc<SparqlClient>) -> Self {
+        Self { endpoints: Some(client), ..self }
+    }
+
+    /// Executes a search with some parameters and returns its hits as triples.
+    pub(super) fn search(
+        &self,
+        parameters: &[(&str, Term)],
+        has_passed: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<Triple>, ServiceError> {
+        let search = self.search.as_ref().map_err(|reason| ServiceError::Failed(reason.clone()))?;
+        search.triples(parameters, has_passed)
+    }
+
+    /// Calls this store itself, or a remote endpoint.
+    pub(super) fn select(
+        &self,
+        call: &ServiceCall<'_>,
+        is_own: bool,
+        rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+    ) -> Result<(), ServiceError> {
+        let request = SelectRequest {
+            service: call.service,
+            query: &call.text(),
+            variables: call.variables,
+            bindings: call.bindings.rows.len(),
+            deadline: call.deadline,
+            is_cancelled: call.cancellation(),
+        };
+        match self.own.upgrade().filter(|_| is_own) {
+            Some(queries) => self.call_own(&queries, &request, rows),
+            None => self.call_remote(&request, rows),
+        }
+    }
+
+    fn client(&self, service: &NamedNode) -> Result<&SparqlClient, ServiceError> {
+        let disabled = || ServiceError::Refused(format!("{service}: calls of remote endpoints are disabled here"));
+        self.endpoints.as_deref().ok_or_else(disabled)
+    }
+
+    fn options(&self, request: &SelectRequest<'_>) -> CallOptions {
+        let is_cancelled = Arc::clone(&request.is_cancelled);
+        CallOptions {
+            time: request.deadline.saturating_duration_since(Instant::now()),
+            rows: self.limits.service_rows as u64,
+            cancellation: RequestCancellation::from_fn(move || is_cancelled()),
+            ..CallOptions::default()
+        }
+    }
+
+    /// Calls a remote endpoint.
+    fn call_remote(
+        &self,
+        request: &SelectRequest<'_>,
+        rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+    ) -> Result<(), ServiceError> {
+        let client = self.client(request.service)?;
+        let service_error = |error: RemoteError| service_error(&error, request);
+        let found = client.select(request.service.as_ref(), request.query, &self.options(request));
+        for row in found.map_err(service_error)? {
+            let row = row.map_err(service_error)?;
+            let values = request.variables.iter().map(|variable| row.get(variable).cloned()).collect();
+            if rows(values).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls a remote endpoint, whose response another process parses.
+    pub(super) fn relay(
+        &self,
+        request: &SelectRequest<'_>,
+        parse: &mut dyn FnMut(&mut RelayedBody) -> ParseOutcome,
+    ) -> Result<(), ServiceError> {
+        let client = self.client(request.service)?;
+        let relayed = client.relay(request.service.as_ref(), request.query, &self.options(request), parse);
+        relayed.map_err(|error| service_error(&error, request))
+    }
+
+    /// Returns the time that a request of a worker has.
+    pub(super) fn time(&self, requested: Duration) -> Duration {
+        requested.min(self.limits.deadline)
+    }
+
+    /// Returns this home's query engine, while the home is open.
+    pub(super) fn own(&self) -> Option<Arc<QueryEngine>> {
+        self.own.upgrade()
+    }
+
+    /// Calls this store itself, once fewer than [`MAX_OWN_CALLS`] such calls are running.
+    pub(super) fn call_own(
+        &self,
+        queries: &Arc<QueryEngine>,
+        request: &SelectRequest<'_>,
+        rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+    ) -> Result<(), ServiceError> {
+        let enter = |calls: usize| (calls < MAX_OWN_CALLS).then_some(calls + 1);
+        while self.own_calls.fetch_update(Ordering::AcqRel, Ordering::Acquire, enter).is_err() {
+            if (request.is_cancelled)() || Instant::now() >= request.deadline {
+                return Err(ServiceError::Failed(format!(
+                    "{}: timed out while other queries of this server call the same service; try again later",
+                    request.service
+                )));
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        let _call = OwnCall(&self.own_calls);
+        evaluate_own(queries, &self.limits, request, rows)
+    }
+}
+
+/// Returns true if a query may have triple terms or base directions. A string with such marks counts too.
+fn has_rdf_12(query: &str) -> bool {
+    ["<<(", "--ltr", "--rtl"].iter().any(|mark| query.contains(mark))
+}
+
+/// Classifies the failure of a remote endpoint. Endpoints report in many ways that a query is too long.
+fn service_error(error: &RemoteError, request: &SelectRequest<'_>) -> ServiceError {
+    let mut reason = error.to_string();
+    if matches!(error.kind(), FailureKind::Rejected | FailureKind::Status) && has_rdf_12(request.query) {
+        reason
+            .push_str("; the query has triple terms or base directions (RDF 1.2), which the endpoint may not support");
+    }
+    match error.kind() {
+        FailureKind::Refused => ServiceError::Refused(reason),
+        FailureKind::RequestTooLarge => ServiceError::TooLarge(reason),
+        FailureKind::Rejected | FailureKind::Status if request.bindings >= MIN_TOO_LARGE => {
+            ServiceError::TooLarge(reason)
+        }
+        _ => ServiceError::Failed(reason),
+    }
+}
+
+/// Evaluates a call of this store, without an HTTP request. The query needs a permit of its own.
+fn evaluate_own(
+    queries: &Arc<QueryEngine>,
+    limits: &SparqlLimits,
+    request: &SelectRequest<'_>,
+    rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+) -> Result<(), ServiceError> {
+    let deadline = request.deadline.saturating_duration_since(Instant::now());
+    let limits = SparqlLimits { deadline, rows: limits.service_rows, query_bytes: usize::MAX, ..limits.clone() };
+    let answer = cancellable(&request.is_cancelled, |cancellation| {
+        let request = QueryRequest { query: request.query.to_owned(), ..QueryRequest::default() };
+        queries.stream(&request, &limits, cancellation)?.whole()
+    });
+    let answer = answer.map_err(|error| match error {
+        SparqlError::Refused(reason) => ServiceError::Refused(reason),
+        SparqlError::TooLarge(reason) => ServiceError::TooLarge(reason),
+        other => ServiceError::Failed(other.to_string()),
+    })?;
+    let Answer::Solutions { variables, rows: found, truncated } = answer else { return Ok(()) };
+    if truncated {
+        return Err(ServiceError::Failed(format!(
+            "{}: the result has more than {} rows",
+            request.service, limits.rows
+        )));
+    }
+    let mut columns = Vec::with_capacity(request.variables.len());
+    for requested in request.variables {
+        columns.push(variables.iter().position(|variable| variable == requested));
+    }
+    for row in found {
+        let values = columns.iter().map(|column| row[(*column)?].clone()).collect();
+        if rows(values).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Evaluates with a cancellation that follows a condition.
+fn cancellable<T>(is_cancelled: &Arc<dyn Fn() -> bool + Send + Sync>, evaluate: impl FnOnce(&Cancellation) -> T) -> T {
+    let cancellation = Cancellation::default();
+    thread::scope(|scope| {
+        let (running, ended) = channel::<()>();
+        let watched = cancellation.clone();
+        scope.spawn(move || {
+            while ended.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                if is_cancelled() {
+                    watched.cancel();
+                }
+            }
+        });
+        let outcome = evaluate(&cancellation);
+        drop(running);
+        outcome
+    })
+}

@@ -1,0 +1,81 @@
+//! Cross-encoders: a network reads a query and a text together and returns one score (R. Nogueira, K. Cho: *Passage Re-ranking
+//! with BERT*, 2019).
+//!
+//! The layout is that of sentence-transformers: `config.json` of a sequence classifier with one label, and the tokenizer. The
+//! activation of the score is read from `config.json`; without one it is the logistic function, as there.
+
+use super::model::graph;
+use super::model_config::{Settings, longest, reject_left_side};
+use super::runtime::{Batch, Network, PooledOutputs};
+use super::vectors::Activation;
+use super::{EncodeError, EncoderOptions, ModelError, PairScorer, folder_name};
+use std::path::Path;
+use tokenizers::{Tokenizer, TruncationDirection, TruncationParams, TruncationStrategy};
+
+/// Opened model.
+pub(super) struct CrossEncoder {
+    name: String,
+    tokenizer: Tokenizer,
+    network: Network,
+    activation: Activation,
+}
+
+impl CrossEncoder {
+    pub(super) fn open(folder: &Path, options: &EncoderOptions) -> Result<Self, ModelError> {
+        let config = Settings::read(&folder.join("config.json"))?;
+        reject_left_side(folder)?;
+        let path = folder.join("tokenizer.json");
+        let mut tokenizer = Tokenizer::from_file(&path).map_err(|cause| ModelError::file(&path, cause))?;
+        let truncation = TruncationParams {
+            direction: TruncationDirection::Right,
+            max_length: longest(folder)?,
+            strategy: TruncationStrategy::LongestFirst,
+            stride: 0,
+        };
+        tokenizer.with_truncation(Some(truncation)).map_err(|cause| ModelError::file(&path, cause))?;
+        tokenizer.with_padding(None);
+        let network = Network::load(&graph(folder, options)?, options, PooledOutputs::Logits)?;
+        if network.columns != 1 {
+            let reason = format!("the model has {} labels; a cross-encoder has one, the relevance", network.columns);
+            return Err(ModelError::folder(folder, reason));
+        }
+        Ok(Self { name: folder_name(folder), tokenizer, network, activation: activation(&config)? })
+    }
+
+    fn error(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> EncodeError {
+        EncodeError { model: self.name.clone(), cause: cause.into() }
+    }
+}
+
+/// Reads the activation of the score.
+fn activation(config: &Settings) -> Result<Activation, ModelError> {
+    const OLD_KEY: &str = "sbert_ce_default_activation_function";
+    let settings = config.within("sentence_transformers")?;
+    let name = match &settings {
+        Some(settings) => settings.text("activation_fn")?,
+        None => None,
+    };
+    let Some(name) = name.or(config.text(OLD_KEY)?) else { return Ok(Activation::Sigmoid) };
+    let refusal = || config.refusal(OLD_KEY, &format!("the activation {name} is not known"));
+    name.rsplit('.').next().and_then(Activation::named).ok_or_else(refusal)
+}
+
+impl PairScorer for CrossEncoder {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn score(&self, query: &str, text: &str) -> Result<f64, EncodeError> {
+        let encoding = self.tokenizer.encode_fast((query, text), true).map_err(|cause| self.error(cause))?;
+        let numbers = |values: &[u32]| values.iter().map(|&value| i64::from(value)).collect::<Vec<_>>();
+        let batch = Batch {
+            texts: 1,
+            width: encoding.len(),
+            ids: numbers(encoding.get_ids()),
+            attention: vec![1; encoding.len()],
+            types: Some(numbers(encoding.get_type_ids())),
+        };
+        let logits = self.network.run(&batch).map_err(|cause| self.error(cause.to_string()))?;
+        Ok(f64::from(self.activation.apply(logits[0])))
+    }
+}

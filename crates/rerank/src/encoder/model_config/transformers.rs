@@ -1,0 +1,41 @@
+//! Configuration of a folder that transformers writes: `config.json` and the tokenizer, without any statement how the token vectors
+//! become one vector. The caller states the pooling.
+
+use super::{Head, ModelConfig, PooledOutput, Settings, Side, longest, reject_left_side, sentence_transformers};
+use crate::encoder::vectors::Pooling;
+use crate::encoder::{Granularity, ModelError, POOLINGS, Similarity};
+use std::path::Path;
+
+/// Reads a folder. Vectors are compared by cosine, and prompts are read from `config_sentence_transformers.json` if it exists.
+pub(super) fn read(
+    folder: &Path,
+    pooling: Option<&str>,
+    granularity: Option<Granularity>,
+) -> Result<ModelConfig, ModelError> {
+    reject_left_side(folder)?;
+    let pooling = match pooling {
+        Some(name) => Pooling::named(name).ok_or_else(|| ModelError::folder(folder, unknown(name)))?,
+        None if granularity == Some(Granularity::Piece) => Pooling::Mean,
+        None => return Err(ModelError::folder(folder, MISSING)),
+    };
+    let length = longest(folder)?;
+    let settings = Settings::read_optional(&folder.join("config_sentence_transformers.json"))?;
+    let prompt = |names: &[&str]| sentence_transformers::prompt(&settings, names);
+    Ok(ModelConfig {
+        towers: vec![folder.to_owned()],
+        query: Side { prompt: prompt(&["query"])?, ..Side::plain(length) },
+        document: Side { prompt: prompt(&["document", "passage", "corpus"])?, ..Side::plain(length) },
+        head: Head::Text { pooling: vec![pooling], prompt_counts: true, steps: Vec::new() },
+        similarity: Similarity::Cosine,
+        lower_case: false,
+        pooled_output: PooledOutput::Never,
+        query_weights: None,
+    })
+}
+
+const MISSING: &str = "without modules.json it is unknown how token vectors become one vector: add --pooling mean, cls or lasttoken, \
+                       as the card of the model states";
+
+fn unknown(name: &str) -> String {
+    format!("unknown pooling {name:?}; supported: {}", POOLINGS.join(", "))
+}

@@ -1,0 +1,76 @@
+//! `GET /dataset/{id}/shapes` and `GET /dataset/{id}/void`: SHACL shapes and VoID statistics of the content, in RDF.
+
+use super::snippet::{cacheable, matches_tag};
+use crate::AppState;
+use crate::documentation::{
+    BadRequest, Busy, ClientLimit, FormatParameter, Id, Negotiated, NotAcceptable, NotFound, Rdf, Text,
+};
+use crate::error::ApiError;
+use crate::parameters::pairs;
+use crate::response_formats::{self, Kind};
+use crate::state::Client;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::{dataset_shapes, dataset_void};
+use sha2::{Digest, Sha256};
+
+/// Returns the dataset and the media type of a request.
+fn request(id: String, query: Option<&str>, headers: &HeaderMap) -> Result<(DatasetId, &'static str), ApiError> {
+    let media_type = Kind::Data.negotiate(&pairs(query.unwrap_or_default().as_bytes()), headers)?;
+    let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
+    Ok((id, media_type))
+}
+
+#[utoipa::path(get, path = "/dataset/{id}/shapes", tag = "Datasets",
+    summary = "SHACL shapes that the content satisfies",
+    params(Id, FormatParameter),
+    responses(
+        Negotiated<Rdf>,
+        BadRequest<Text>,
+        NotFound<Text>,
+        NotAcceptable<Text>,
+        ClientLimit<Text>,
+        Busy<Text>))]
+pub(super) async fn shapes(
+    State(state): State<AppState>,
+    client: Client,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let (id, media_type) = request(id, query.as_deref(), &headers)?;
+    let entry = state.work(move |state| Ok(state.store.entry(&id)?)).await?;
+    let tag = entity_tag(&entry.version, media_type);
+    if matches_tag(&headers, &tag) {
+        return Ok((StatusCode::NOT_MODIFIED, cacheable(&tag)).into_response());
+    }
+    let permit = state.acquire_permit(client).await?;
+    let made = state.work(move |state| {
+        let _permit = permit;
+        response_formats::graph(&dataset_shapes(&state.store, &entry)?, media_type)
+    });
+    Ok((cacheable(&tag), made.await?).into_response())
+}
+
+/// Computes the entity tag. It is weak because a syntax may write the same triples in another order.
+fn entity_tag(version: &str, media_type: &str) -> String {
+    let digest = Sha256::digest(format!("{:?}", (version, media_type, env!("CARGO_PKG_VERSION"))));
+    let name: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    format!("W/\"{name}\"")
+}
+
+#[utoipa::path(get, path = "/dataset/{id}/void", tag = "Datasets", operation_id = "void_of_dataset",
+    summary = "Statistics of the content in VoID",
+    params(Id, FormatParameter),
+    responses(Negotiated<Rdf>, BadRequest<Text>, NotFound<Text>, NotAcceptable<Text>))]
+pub(super) async fn void(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let (id, media_type) = request(id, query.as_deref(), &headers)?;
+    state.work(move |state| response_formats::graph(&dataset_void(&state.store, &id)?, media_type)).await
+}

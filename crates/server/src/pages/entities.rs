@@ -1,0 +1,171 @@
+//! The page of entities found by words, and of the datasets in which a resource occurs.
+
+use super::{PageContext, Piece, TextView, excerpt, pieces, readable, render, title_of};
+use crate::entities::name;
+use crate::entity_search::{Found, Occurrence, ResourceOccurrences};
+use crate::text::{href, shorten};
+use askama::Template;
+use axum::response::Response;
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::{EntityHit, EntityRequest, EntityResponse};
+
+/// Length of a literal in characters: about two lines on a wide screen.
+const LITERAL: usize = 240;
+/// Length of the name of an entity in characters.
+const NAME: usize = 120;
+
+/// An entity ready for the template.
+struct EntityView {
+    href: String,
+    label: Vec<Piece>,
+    dataset: String,
+    title: String,
+    property: String,
+    literal: TextView,
+}
+
+/// A dataset in which a resource occurs, ready for the template.
+struct OccurrenceView {
+    href: String,
+    title: String,
+    uses: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(path = "entities.html")]
+struct EntitiesPage {
+    page: PageContext,
+    heading: String,
+    /// The only searched dataset: its id.
+    dataset: Option<DatasetId>,
+    /// Numbers and restrictions of the result.
+    notes: Vec<String>,
+    entities: Vec<EntityView>,
+    occurrences: Vec<OccurrenceView>,
+    /// If true, the query is a resource.
+    is_resource: bool,
+    first: usize,
+    previous: Option<String>,
+    next: Option<String>,
+    /// Address of the search for datasets with the same query.
+    search: String,
+    /// Address of the same search in all datasets.
+    everywhere: String,
+}
+
+/// Renders the page.
+pub(crate) fn entities(page: &PageContext, request: &EntityRequest, found: &Found) -> Response {
+    let page = page.clone().with_query(&request.text);
+    let content = match found {
+        Found::Entities(response) => of_words(page, request, response),
+        Found::Occurrences(occurrences) => of_resource(page, occurrences, request),
+    };
+    render(&content)
+}
+
+/// Returns the address of the search for entities or occurrences.
+pub(super) fn address(text: &str) -> String {
+    format!("/entities?{}", parameters(&[("q", text)]))
+}
+
+/// Returns the address of the search for datasets.
+fn dataset_search(text: &str) -> String {
+    format!("/?{}", parameters(&[("q", text)]))
+}
+
+fn parameters(pairs: &[(&str, &str)]) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+}
+
+fn of_words(page: PageContext, request: &EntityRequest, response: &EntityResponse) -> EntitiesPage {
+    let link = |skip: usize| {
+        let skip = skip.to_string();
+        let mut pairs = vec![("q", request.text.as_str()), ("skip", skip.as_str())];
+        pairs.extend(request.datasets.iter().map(|id| ("dataset", id.as_str())));
+        format!("/entities?{}", parameters(&pairs))
+    };
+    let end = request.skip + response.hits.len();
+    let mut notes = vec![format!(
+        "{} {}",
+        page.count("entities-count", response.total),
+        page.count("entities-datasets", response.datasets)
+    )];
+    if !response.is_complete {
+        notes.push(page.text("entities-incomplete"));
+    }
+    EntitiesPage {
+        heading: page.text_with("entities-for", "query", &request.text),
+        dataset: request.datasets.first().cloned(),
+        notes,
+        entities: response.hits.iter().map(|hit| entity(&page, hit, response)).collect(),
+        occurrences: Vec::new(),
+        is_resource: false,
+        first: request.skip + 1,
+        previous: (request.skip > 0).then(|| link(request.skip.saturating_sub(request.depth))),
+        next: ((end as u64) < response.total && !response.hits.is_empty()).then(|| link(end)),
+        search: dataset_search(&request.text),
+        everywhere: address(&request.text),
+        page,
+    }
+}
+
+fn entity(page: &PageContext, hit: &EntityHit, response: &EntityResponse) -> EntityView {
+    let dataset = href(&hit.dataset);
+    let is_match = |word: &str| response.words.is_match(word);
+    let subject = &hit.triple.subject;
+    let label = if subject.label.is_empty() { name(subject) } else { readable(&subject.label) };
+    let literal = excerpt(&readable(&hit.triple.object.label), LITERAL, is_match);
+    EntityView {
+        href: format!("{dataset}/entity?{}", parameters(&[("iri", &name(subject))])),
+        label: pieces(&shorten(&label, NAME), is_match),
+        title: readable(&hit.title),
+        property: hit.triple.predicate.label.clone(),
+        literal: TextView {
+            pieces: pieces(&literal, is_match),
+            lang: page.foreign(hit.triple.object.language.as_deref()),
+        },
+        dataset,
+    }
+}
+
+fn of_resource(page: PageContext, found: &ResourceOccurrences, request: &EntityRequest) -> EntitiesPage {
+    let mut notes = vec![page.count("datasets-count", found.datasets.len())];
+    if !found.is_exact {
+        notes.push(page.text("occurrences-minimums"));
+    }
+    if !found.is_complete {
+        notes.push(page.text("occurrences-incomplete"));
+    }
+    let resource = found.resource.as_str();
+    EntitiesPage {
+        heading: page.text_with("occurrences-of", "resource", resource),
+        dataset: None,
+        notes,
+        entities: Vec::new(),
+        occurrences: found.datasets.iter().map(|one| occurrence(&page, one, resource)).collect(),
+        is_resource: true,
+        first: 1,
+        previous: None,
+        next: None,
+        search: dataset_search(&request.text),
+        everywhere: address(&request.text),
+        page,
+    }
+}
+
+fn occurrence(page: &PageContext, one: &Occurrence, resource: &str) -> OccurrenceView {
+    let dataset = href(&one.metadata.id);
+    let uses = [
+        ("occurs-as-subject", one.uses.subject),
+        ("occurs-as-object", one.uses.object),
+        ("occurs-as-class", one.uses.class),
+        ("occurs-as-property", one.uses.property),
+    ];
+    // A property that is no subject or object has no page.
+    let has_page = one.uses.subject + one.uses.object + one.uses.class > 0;
+    OccurrenceView {
+        href: if has_page { format!("{dataset}/entity?{}", parameters(&[("iri", resource)])) } else { dataset },
+        title: title_of(page, &one.metadata).0,
+        uses: uses.into_iter().filter(|(_, count)| *count > 0).map(|(id, count)| page.count(id, count)).collect(),
+    }
+}

@@ -1,0 +1,200 @@
+//! The files of a dataset, and their content as one graph.
+
+use super::StoreError;
+use super::counts::GraphCounts;
+use super::{counts, fingerprint, graph_file};
+use lodeseek_catalog::{Dataset, DatasetId, Distribution, Iris, LocalCopy, Location, dcat};
+use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome};
+use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, TripleSink};
+use oxrdf::{NamedNode, Triple};
+use serde::{Deserialize, Serialize};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Component, Path, PathBuf};
+
+/// A file with content of a dataset.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// Path or address in the catalogue.
+    pub name: String,
+    /// IANA media type, if declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+    /// Base of its relative IRIs.
+    pub base: String,
+    /// Place of the file, or the reason why it is not read.
+    pub place: SourcePlace,
+}
+
+/// Place of a file, or the reason why it is not read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SourcePlace {
+    /// A local file.
+    File(PathBuf),
+    /// It must not be read.
+    Refused(String),
+    /// It is missing now, and may be present at another time.
+    Unreadable(String),
+}
+
+/// The content of a dataset.
+pub struct DatasetContent {
+    /// All triples of its files.
+    pub graph: TripleGraph,
+    /// Reports about its files.
+    pub files: Vec<FileReport>,
+    /// If true, a file that should hold content is missing, damaged, or holds nothing that can be read.
+    pub lacks_content: bool,
+}
+
+/// Returns the files of a dataset in the order of its catalogue. Paths are relative to the catalogue's folder.
+#[must_use]
+pub fn source_files(dataset: &Dataset, folder: &Path, iris: &Iris) -> Vec<SourceFile> {
+    let id = &dataset.metadata.id;
+    let mut sources = Vec::with_capacity(dataset.distributions.len());
+    for distribution in &dataset.distributions {
+        let Some(place) = local_content(distribution, folder) else { continue };
+        sources.push(SourceFile {
+            name: distribution.location.as_str().to_owned(),
+            media_type: distribution.media_type.clone(),
+            base: base_of(distribution, id, iris),
+            place,
+        });
+    }
+    sources
+}
+
+/// Returns the description of a dataset in the catalogue graph.
+#[must_use]
+pub fn describe_dataset(dataset: &Dataset, iris: &Iris) -> Vec<Triple> {
+    let id = &dataset.metadata.id;
+    let mut triples = dcat::to_triples(dataset, iris);
+    triples.extend(dcat::content_graph(&iris.dataset(id), iris.part(id, "graph")));
+    triples
+}
+
+/// Reads the files of a dataset into one graph. Problems of files are in their reports.
+#[must_use]
+pub fn read_source_files(sources: &[SourceFile], limits: &Limits) -> DatasetContent {
+    let mut builder = TripleGraphBuilder::new();
+    let (files, lacks_content) = read_into(&mut builder, sources, limits);
+    DatasetContent { graph: builder.finish(), files, lacks_content }
+}
+
+/// Reads the files of a dataset. Returns their reports, and true if a file that should hold content does not.
+pub(super) fn read_into(sink: &mut dyn TripleSink, sources: &[SourceFile], limits: &Limits) -> (Vec<FileReport>, bool) {
+    let plain = DumpReader::with_limits(limits.clone());
+    let mut files = Vec::new();
+    let mut has_void_file = false;
+    for SourceFile { name, media_type, base, place } in sources {
+        let intake = match media_type {
+            Some(media_type) => plain.clone().with_media_type(media_type),
+            None => plain.clone(),
+        };
+        match place {
+            SourcePlace::File(path) => {
+                // A parser that panics is wrong about one file; the others, and the load, go on.
+                let read = catch_unwind(AssertUnwindSafe(|| intake.read_file(path, name, base, sink)));
+                let reports = read.unwrap_or_else(|_| {
+                    vec![FileReport::unreadable(name, "its parser broke off: a bug worth reporting")]
+                });
+                has_void_file |= is_void(path, &reports);
+                files.extend(reports);
+            }
+            SourcePlace::Refused(reason) => files.push(FileReport::refused(name, reason)),
+            SourcePlace::Unreadable(reason) => files.push(FileReport::unreadable(name, reason)),
+        }
+    }
+    let lacks_content = has_void_file || files.iter().any(|file| file.outcome == Outcome::Unreadable);
+    (files, lacks_content)
+}
+
+/// Returns the size of the local files of a dataset in bytes.
+pub(super) fn bytes_of(dataset: &Dataset, folder: &Path) -> u64 {
+    let places = dataset.distributions.iter().filter_map(|distribution| local_content(distribution, folder));
+    let metadata = places.filter_map(|place| match place {
+        SourcePlace::File(path) => path.metadata().ok(),
+        _ => None,
+    });
+    metadata.map(|metadata| metadata.len()).sum()
+}
+
+/// Returns true if a file holds nothing that can be read: it is empty, no RDF (a web page in its place), or every statement
+/// is broken. A file that is read completely may hold no triples.
+fn is_void(path: &Path, reports: &[FileReport]) -> bool {
+    if reports.iter().any(|report| report.triples > 0) {
+        return false;
+    }
+    let is_empty = path.metadata().is_ok_and(|metadata| metadata.len() == 0);
+    is_empty || reports.iter().any(|report| report.outcome != Outcome::Complete)
+}
+
+/// Returns the place of a distribution's content: its local copy, or a file of the catalogue's folder. `None` if other files
+/// have the content.
+fn local_content(distribution: &Distribution, folder: &Path) -> Option<SourcePlace> {
+    match &distribution.copy {
+        Some(LocalCopy::File(path)) => Some(SourcePlace::File(path.clone())),
+        Some(LocalCopy::Missing(reason)) => Some(SourcePlace::Unreadable(reason.clone())),
+        Some(LocalCopy::Unused) => None,
+        None => Some(local_path(&distribution.location, folder).map_or_else(SourcePlace::Refused, SourcePlace::File)),
+    }
+}
+
+/// The path of a local distribution, if it stays in the catalogue's folder.
+fn local_path(location: &Location, folder: &Path) -> Result<PathBuf, String> {
+    match location {
+        Location::Remote(address) => {
+            Err(format!("{address} is on the web; `load` reads local files only and fetches nothing"))
+        }
+        Location::File(path) => {
+            let inside =
+                Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            if inside && !path.is_empty() {
+                Ok(folder.join(path))
+            } else {
+                Err(format!("the path {path:?} leads outside the catalogue's folder"))
+            }
+        }
+    }
+}
+
+/// The base of a dump's relative IRIs: the address it was had from (RFC 3986, 5.1.3), else one of this home.
+fn base_of(distribution: &Distribution, id: &DatasetId, iris: &Iris) -> String {
+    match (&distribution.location, &distribution.copy) {
+        (Location::Remote(address), Some(_)) if NamedNode::new(address.as_str()).is_ok() => address.clone(),
+        (location, _) => iris.dump_base(id, location.as_str()),
+    }
+}
+
+/// The files of a dataset version in the folder `graphs` of a home, made elsewhere.
+pub struct VersionFiles {
+    /// The version: the name of the files without their suffixes.
+    pub version: String,
+    /// The graph file.
+    pub graph: Vec<u8>,
+    /// The counts.
+    pub counts: Vec<u8>,
+    /// The canonical fingerprint.
+    pub fingerprint: Vec<u8>,
+}
+
+impl VersionFiles {
+    /// Creates the files of a graph in memory.
+    ///
+    /// # Errors
+    /// If the graph cannot be compressed, or its counts cannot be serialized.
+    pub fn new(graph: &TripleGraph) -> Result<Self, StoreError> {
+        let compact = graph.to_compact();
+        let version = graph_file::checksum(&compact);
+        let compressed = graph_file::compress(Path::new(&version), &compact)?;
+        let counts = GraphCounts::from_graph(graph).to_bytes(Path::new(&version))?;
+        let fingerprint = fingerprint::bytes(&version, graph);
+        Ok(Self { graph: compressed, counts, fingerprint, version })
+    }
+
+    /// Returns the paths of the files in a home: of the graph, the counts and the fingerprint.
+    #[must_use]
+    pub fn paths(home: &Path, version: &str) -> [PathBuf; 3] {
+        [graph_file::path(home, version), counts::path(home, version), fingerprint::path(home, version)]
+    }
+}

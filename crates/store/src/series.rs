@@ -1,0 +1,64 @@
+//! Links between datasets by the IRIs of their source catalogues: a series (`dcat:DatasetSeries`) and its members.
+//! <https://www.w3.org/TR/vocab-dcat-3/#dataset-series>
+
+use super::{Store, StoreError};
+use lodeseek_catalog::DatasetId;
+use lodeseek_rdf::vocab::{dcat, dcterms};
+use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Term, TermRef};
+use std::collections::BTreeSet;
+
+impl Store {
+    /// Returns the dataset with an IRI: its IRI in this home or in its source catalogue. `None` if there is none.
+    pub fn dataset_with_iri(&self, iri: &str) -> Result<Option<DatasetId>, StoreError> {
+        let node = NamedNode::new_unchecked(iri);
+        if let Some(id) = self.iris.dataset_id(iri)
+            && !self.linked(Some((&node).into()), dcterms::IDENTIFIER, None)?.is_empty()
+        {
+            return Ok(Some(id));
+        }
+        let sources = self.linked(None, dcterms::SOURCE, Some((&node).into()))?;
+        Ok(sources.iter().find_map(|(subject, _)| self.iris.dataset_id(subject)))
+    }
+
+    /// Returns the members of a series: the datasets that declare it, and those that it declares.
+    pub fn series_members(&self, id: &DatasetId) -> Result<BTreeSet<DatasetId>, StoreError> {
+        let own = self.iris.dataset(id);
+        let mut series = vec![own.clone()];
+        for (_, source) in self.linked(Some((&own).into()), dcterms::SOURCE, None)? {
+            if let Term::NamedNode(source) = source {
+                series.push(source);
+            }
+        }
+        let mut members = BTreeSet::new();
+        for series in &series {
+            for (subject, _) in self.linked(None, dcat::IN_SERIES, Some(series.into()))? {
+                members.extend(self.iris.dataset_id(&subject));
+            }
+        }
+        for (_, member) in self.linked(Some((&own).into()), dcat::SERIES_MEMBER, None)? {
+            if let Term::NamedNode(member) = member {
+                members.extend(self.dataset_with_iri(member.as_str())?);
+            }
+        }
+        members.remove(id);
+        Ok(members)
+    }
+
+    /// Returns the (subject, object) of the statements of the catalogue with a property, without blank subjects.
+    fn linked(
+        &self,
+        subject: Option<NamedOrBlankNodeRef<'_>>,
+        property: &str,
+        object: Option<TermRef<'_>>,
+    ) -> Result<Vec<(String, Term)>, StoreError> {
+        let (catalog, property) = (self.iris.catalog(), NamedNodeRef::new_unchecked(property));
+        let mut found = Vec::new();
+        for quad in self.oxigraph.quads_for_pattern(subject, Some(property), object, Some(catalog.as_ref().into())) {
+            let quad = quad?;
+            if let NamedOrBlankNode::NamedNode(subject) = quad.subject {
+                found.push((subject.into_string(), quad.object));
+            }
+        }
+        Ok(found)
+    }
+}

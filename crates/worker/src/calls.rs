@@ -1,0 +1,205 @@
+//! Calls: conversations of a task with its parent, for work that a worker cannot do itself.
+//!
+//! The worker opens a call with a request. Then both sides send messages until one of them closes the call. Several calls may be open
+//! at a time. They end with their task.
+
+use crate::protocol::{self, Kind};
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Length of the number of a call, before the content of its frames, in bytes.
+const NUMBER_BYTES: usize = 4;
+
+/// Numbers of the calls of this process. A late frame of an earlier task never belongs to a call of the current one.
+static NUMBERS: AtomicU32 = AtomicU32::new(0);
+
+/// Why the frame of a call ends the worker that sent it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallFault {
+    #[error("its frame has no number of a call")]
+    NoNumber,
+    #[error("it opened more than {0} calls at a time")]
+    TooManyCalls(usize),
+    #[error("it sent more than {0} messages before they were read")]
+    TooManyMessages(usize),
+}
+
+/// The calls of a task, on one side.
+#[derive(Clone)]
+pub struct Calls(Arc<Shared>);
+
+struct Shared {
+    writer: Arc<Mutex<File>>,
+    open: Mutex<HashMap<u32, Peer>>,
+    /// If true, the task has ended. It is set while the writer is locked, so that no frame follows the end of the task.
+    is_over: AtomicBool,
+    /// Maximum number of messages of a call that wait.
+    max_waiting: usize,
+}
+
+/// Receiver of the frames of an open call.
+struct Peer {
+    messages: Sender<Vec<u8>>,
+    waiting: Arc<AtomicUsize>,
+    is_closed: Arc<AtomicBool>,
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.is_closed.store(true, Ordering::Release);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Calls {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Calls").field("open", &lock(&self.0.open).len()).finish_non_exhaustive()
+    }
+}
+
+impl Calls {
+    pub(crate) fn new(writer: Arc<Mutex<File>>, max_waiting: usize) -> Self {
+        let (open, is_over) = (Mutex::default(), AtomicBool::new(false));
+        Self(Arc::new(Shared { writer, open, is_over, max_waiting }))
+    }
+
+    /// Opens a call with a request to the parent.
+    ///
+    /// # Errors
+    /// If the task has ended, or if the parent no longer listens.
+    pub fn open(&self, request: &[u8]) -> io::Result<Call> {
+        let call = self.call(NUMBERS.fetch_add(1, Ordering::Relaxed));
+        self.0.send(Kind::Open, call.number, request)?;
+        Ok(call)
+    }
+
+    /// Accepts a call that the other side opened. Returns the call and its request.
+    pub(crate) fn accept(&self, frame: &[u8], max_open: usize) -> Result<(Call, Vec<u8>), CallFault> {
+        let (number, request) = numbered(frame)?;
+        if lock(&self.0.open).len() >= max_open {
+            return Err(CallFault::TooManyCalls(max_open));
+        }
+        Ok((self.call(number), request.to_owned()))
+    }
+
+    fn call(&self, number: u32) -> Call {
+        let (messages, receiver) = channel();
+        let (waiting, is_closed) = (Arc::default(), Arc::default());
+        let peer = Peer { messages, waiting: Arc::clone(&waiting), is_closed: Arc::clone(&is_closed) };
+        lock(&self.0.open).insert(number, peer);
+        Call { number, calls: self.clone(), messages: receiver, waiting, is_closed }
+    }
+
+    /// Hands a message to its call. That of a call that is closed is dropped.
+    pub(crate) fn deliver(&self, frame: &[u8]) -> Result<(), CallFault> {
+        let (number, message) = numbered(frame)?;
+        let open = lock(&self.0.open);
+        let Some(peer) = open.get(&number) else { return Ok(()) };
+        if peer.waiting.fetch_add(1, Ordering::AcqRel) >= self.0.max_waiting {
+            return Err(CallFault::TooManyMessages(self.0.max_waiting));
+        }
+        let _ = peer.messages.send(message.to_owned()); // the call may be closing
+        Ok(())
+    }
+
+    /// Closes a call that the other side closed.
+    pub(crate) fn close(&self, frame: &[u8]) -> Result<(), CallFault> {
+        let (number, _) = numbered(frame)?;
+        lock(&self.0.open).remove(&number);
+        Ok(())
+    }
+
+    /// Ends all calls: no frame of them is sent any more.
+    pub(crate) fn end(&self) {
+        let writer = lock(&self.0.writer);
+        self.0.is_over.store(true, Ordering::Release);
+        drop(writer);
+        lock(&self.0.open).clear();
+    }
+}
+
+impl Shared {
+    fn send(&self, kind: Kind, number: u32, content: &[u8]) -> io::Result<()> {
+        let mut writer = lock(&self.writer);
+        if self.is_over.load(Ordering::Acquire) {
+            return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the task has ended"));
+        }
+        protocol::write_parts(&mut *writer, kind, &[&number.to_le_bytes(), content])
+    }
+}
+
+fn numbered(frame: &[u8]) -> Result<(u32, &[u8]), CallFault> {
+    let (number, content) = frame.split_first_chunk::<NUMBER_BYTES>().ok_or(CallFault::NoNumber)?;
+    Ok((u32::from_le_bytes(*number), content))
+}
+
+/// One side of an open call. Dropping it closes the call.
+#[derive(Debug)]
+pub struct Call {
+    number: u32,
+    calls: Calls,
+    messages: Receiver<Vec<u8>>,
+    waiting: Arc<AtomicUsize>,
+    is_closed: Arc<AtomicBool>,
+}
+
+impl Call {
+    /// Sends a message. It blocks while the other process does not read.
+    ///
+    /// # Errors
+    /// If the other side closed the call, or if the other process ended.
+    pub fn send(&self, message: &[u8]) -> io::Result<()> {
+        if self.is_closed.load(Ordering::Acquire) {
+            return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the call is closed"));
+        }
+        self.calls.0.send(Kind::Message, self.number, message)
+    }
+
+    /// Waits for the next message.
+    ///
+    /// # Errors
+    /// [`RecvTimeoutError::Timeout`] after the time; [`RecvTimeoutError::Disconnected`] if the call is closed.
+    pub fn receive(&self, time: Duration) -> Result<Vec<u8>, RecvTimeoutError> {
+        self.messages.recv_timeout(time).inspect(|_| self.took_one())
+    }
+
+    /// Returns the next message, if there is one.
+    #[must_use]
+    pub fn received(&self) -> Option<Vec<u8>> {
+        match self.messages.try_recv() {
+            Ok(message) => {
+                self.took_one();
+                Some(message)
+            }
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
+        }
+    }
+
+    fn took_one(&self) {
+        self.waiting.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Returns the flag that is true once the other side closed the call. Messages that it sent before may still wait.
+    #[must_use]
+    pub fn closed(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_closed)
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        let was_open = lock(&self.calls.0.open).remove(&self.number).is_some();
+        if was_open {
+            let _ = self.calls.0.send(Kind::Close, self.number, &[]); // the other process may have ended
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! `lodeseek tune`: learns how the rankings of a home are fused, and writes it into the configuration.
+
+use super::ExitStatus;
+use super::config::{Config, write_table};
+use super::encoder::{EncoderArguments, RerankArguments};
+use super::ranking::{Choice, FusionSettings, Opened};
+use super::terminal::bar;
+use anyhow::{Context, bail, ensure};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::{ComponentRankings, RerankOptions, Searcher};
+use lodeseek_eval::mean;
+use lodeseek_eval::{
+    CoordinateSearch, Differences, Folds, Grades, Metric, Qrels, SignificanceTest, Start, Topic, Topics,
+};
+use lodeseek_index::sparse::ModelKind;
+use lodeseek_ranking::Ranking;
+use lodeseek_rerank::Granularity;
+use lodeseek_rerank::fusion::Pool;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Pools to choose from. The first is the default.
+const POOLS: [&[ModelKind]; 3] =
+    [&[ModelKind::Fsdm, ModelKind::Bm25], &[ModelKind::Bm25], &[ModelKind::Fsdm, ModelKind::Bm25, ModelKind::Lmd]];
+/// Largest weight of popularity. Fused scores of the best datasets differ by tenths.
+const MAX_POPULARITY: f64 = 0.2;
+/// Minimum number of judged queries: with fewer, what is learned is chance.
+const MIN_TOPICS: usize = 10;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Arguments {
+    /// Topics, one a line: id, tab, text. Needs --qrels.
+    #[arg(long, value_name = "FILE", requires = "qrels", required_unless_present = "clicks")]
+    topics: Option<PathBuf>,
+    /// Judgements in TREC format.
+    #[arg(long, value_name = "FILE", requires = "topics")]
+    qrels: Option<PathBuf>,
+    /// Clicks, one a line: query, tab, id of the dataset. A dataset that was clicked counts as relevant to its query.
+    #[arg(long, value_name = "FILE", conflicts_with = "topics")]
+    clicks: Option<PathBuf>,
+    /// Number of folds of the cross-validation.
+    #[arg(long, value_name = "N", default_value = "5")]
+    folds: usize,
+    /// Measure that is maximised.
+    #[arg(long, value_name = "MEASURE", default_value = "nDCG@10")]
+    objective: Metric,
+    /// Report only: do not change lodeseek.toml.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    encoders: EncoderArguments,
+}
+
+pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    let (topics, qrels) = arguments.judgements()?;
+    let judged = qrels.topics().filter(|topic| topics.0.iter().any(|one| one.id == *topic)).count();
+    ensure!(
+        judged >= MIN_TOPICS,
+        "{} with judgements are too few to learn from: give at least {MIN_TOPICS}",
+        queries(judged)
+    );
+    let possible = (3..=judged).contains(&arguments.folds);
+    ensure!(possible, "cannot make {} folds of {judged} queries: use a number from 3 to {judged}", arguments.folds);
+    let choice = Choice::new(home, config, Some(&arguments.encoders), None)?.without_fusion_settings();
+    let mut candidates = Vec::with_capacity(POOLS.len());
+    for pool in POOLS {
+        candidates.push(PoolSamples::new(home, &choice, pool, &topics, &qrels)?);
+    }
+    let folds = Folds::split(&qrels.only(topics.0.iter().map(|topic| topic.id.as_str())), arguments.folds);
+    let tuning = Tuning { pools: &candidates, objective: arguments.objective };
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for fold in &folds.0 {
+        let learned = tuning.learn(fold.train.topics().chain(fold.valid.topics()));
+        for topic in fold.test.topics() {
+            before.push(tuning.value(&tuning.default(), topic));
+            after.push(tuning.value(&learned, topic));
+        }
+    }
+    let learned = tuning.learn(qrels.topics());
+    let differences = Differences::new(after.iter().zip(&before).map(|(after, before)| after - before));
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{} of {}: default {:.4}, learned {:.4} (cross-validated, {} folds), p = {:.3}",
+        arguments.objective,
+        queries(before.len()),
+        mean(&before),
+        mean(&after),
+        arguments.folds,
+        SignificanceTest::default().p(&differences),
+    )?;
+    let table = tuning.describe(&learned);
+    let names = candidates[learned.pool].names.join(", ");
+    writeln!(out, "rankings: {names}")?;
+    for (key, value) in &table {
+        writeln!(out, "fusion.{key} = \"{value}\"")?;
+    }
+    if differences.mean() <= 0.0 {
+        writeln!(out, "what is learned ranks unseen queries no better: the configuration is unchanged")?;
+        return Ok(ExitStatus::NoResult);
+    }
+    if arguments.dry_run {
+        return Ok(ExitStatus::Success);
+    }
+    let path = write_table(home, "fusion", &format!("Learned by `lodeseek tune`; weights of {names}."), &table)?;
+    writeln!(out, "written to {}; a running server uses it after a restart", path.display())?;
+    Ok(ExitStatus::Success)
+}
+
+/// Returns a number of queries in words.
+fn queries(number: usize) -> String {
+    if number == 1 { "1 query".to_owned() } else { format!("{number} queries") }
+}
+
+impl Arguments {
+    /// Reads topics and judgements, or clicks as both.
+    fn judgements(&self) -> anyhow::Result<(Topics, Qrels)> {
+        match (&self.topics, &self.qrels, &self.clicks) {
+            (Some(topics), Some(qrels), _) => Ok((Topics::read(topics)?, Qrels::read(qrels)?)),
+            (_, _, Some(clicks)) => read_clicks(clicks),
+            _ => bail!("no judged queries are given; name them with --topics and --qrels, or with --clicks"),
+        }
+    }
+}
+
+/// Reads a file of `query<TAB>id` lines: each distinct query is a topic, and its clicked datasets are relevant.
+fn read_clicks(path: &Path) -> anyhow::Result<(Topics, Qrels)> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut by_query: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let columns = line.split_once('\t').map(|(query, id)| (query.trim().to_lowercase(), id.trim()));
+        let Some((query, id)) = columns.filter(|(query, id)| !query.is_empty() && !id.is_empty()) else {
+            bail!("{}:{}: a query, a tab and the id of a dataset are expected", path.display(), number + 1);
+        };
+        by_query.entry(query).or_default().insert(id);
+    }
+    let (mut topics, mut qrels) = (Topics::default(), Qrels::default());
+    for (place, (query, ids)) in by_query.into_iter().enumerate() {
+        let id = format!("click{place:06}");
+        ids.into_iter().for_each(|clicked| qrels.insert(&id, clicked, 1));
+        topics.0.push(Topic { id, text: query });
+    }
+    Ok((topics, qrels))
+}
+
+/// Weights of the rankings of a pool, and of popularity.
+#[derive(Clone, Debug)]
+struct Learned {
+    /// Index of the pool.
+    pool: usize,
+    weights: Vec<f64>,
+    popularity: f64,
+    /// Mean of the measure over the queries from which it was learned.
+    value: f64,
+}
+
+/// The candidates of all queries with one pool.
+struct PoolSamples {
+    models: &'static [ModelKind],
+    /// Names of the fused rankings.
+    names: Vec<String>,
+    /// Weights of the default fusion.
+    defaults: Vec<f64>,
+    has_popularity: bool,
+    samples: BTreeMap<String, Sample>,
+}
+
+/// The candidates of a query, prepared for thousands of evaluations.
+struct Sample {
+    pool: Pool,
+    /// ln(1 + popularity) of the pool's datasets, in their order.
+    popularity: Vec<f64>,
+    /// Grades of the pool's datasets, in their order.
+    grades: Vec<Option<i32>>,
+    /// All grades, best first.
+    judged: Vec<i32>,
+}
+
+impl PoolSamples {
+    fn new(
+        home: &Path,
+        choice: &Choice,
+        models: &'static [ModelKind],
+        topics: &Topics,
+        qrels: &Qrels,
+    ) -> anyhow::Result<Self> {
+        let Opened { encoders, missing } = choice.open_for(home)?;
+        ensure!(
+            !encoders.is_empty(),
+            "the home has only rankings by words, whose fusion is fixed{}",
+            missing.map(|reason| format!(": {reason}")).unwrap_or_default()
+        );
+        let mut names: Vec<String> = models.iter().map(|kind| kind.name().to_owned()).collect();
+        let reranker = RerankArguments::default().reranker_of(home, choice, encoders, models.to_vec(), 1)?;
+        let reranker = reranker.context("one ranking needs no fusion")?;
+        names.extend(reranker.encoders().map(|encoder| match encoder.granularity() {
+            Granularity::Text => format!("dpr ({})", encoder.name()),
+            Granularity::Piece => format!("colbert ({})", encoder.name()),
+            Granularity::Term => format!("sparse ({})", encoder.name()),
+        }));
+        let RerankOptions { fusion, .. } = reranker.options().clone();
+        let fusion = fusion.context("one ranking needs no fusion")?;
+        let depth = reranker.fusion_depth();
+        let searcher = Searcher::open(home)?.with_reranker(reranker);
+        let mut defaults = fusion.weights;
+        let mut samples = BTreeMap::new();
+        let bar = bar(topics.0.len() as u64, "ranking {bar:30} {pos} of {len} queries");
+        for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {
+            let rankings = searcher.tuning_pool().component_rankings(&topic.text)?.unwrap_or_default();
+            let ComponentRankings { sparse, dense, works } = rankings;
+            let has_works = works.is_some();
+            let cut: Vec<Ranking> = sparse.into_iter().chain(dense).chain(works).map(|one| one.cut(depth)).collect();
+            if has_works && names.len() < cut.len() {
+                names.push("works".to_owned());
+            }
+            if defaults.is_empty() {
+                defaults = vec![1.0; cut.len()];
+            }
+            let pool = Pool::new(fusion.method, &cut.iter().collect::<Vec<_>>());
+            samples.insert(topic.id.clone(), Sample::new(pool, &searcher, qrels, &topic.id)?);
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        let has_popularity = samples.values().any(|sample| sample.popularity.iter().any(|value| *value > 0.0));
+        Ok(Self { models, names, defaults, has_popularity, samples })
+    }
+}
+
+impl Sample {
+    fn new(pool: Pool, searcher: &Searcher, qrels: &Qrels, topic: &str) -> anyhow::Result<Self> {
+        let (mut popularity, mut grades) = (Vec::with_capacity(pool.len()), Vec::with_capacity(pool.len()));
+        for document in pool.documents() {
+            let numbers = searcher.catalog().numeric_facts(&DatasetId::new(document)?)?.unwrap_or_default();
+            popularity.push((numbers.popularity() as f64).ln_1p());
+            grades.push(qrels.judged(topic, document));
+        }
+        Ok(Self { pool, popularity, grades, judged: Grades::judged(qrels, topic) })
+    }
+
+    /// Returns the measure of the ranking by some weights.
+    fn value(&self, weights: &[f64], popularity: f64, objective: Metric) -> f64 {
+        let mut order: Vec<(f64, usize)> = Vec::with_capacity(self.pool.len());
+        for (place, score) in self.pool.scores(weights).into_iter().enumerate() {
+            order.extend(score.map(|score| (score + popularity * self.popularity[place], place)));
+        }
+        // The pool has the order of equal scores.
+        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let depth = if objective.depth() == 0 { order.len() } else { objective.depth() };
+        let ranked: Vec<Option<i32>> = order.iter().take(depth).map(|(_, place)| self.grades[*place]).collect();
+        objective.evaluate_grades(&ranked, &self.judged)
+    }
+}
+
+/// The search for weights.
+struct Tuning<'s> {
+    pools: &'s [PoolSamples],
+    objective: Metric,
+}
+
+impl Tuning<'_> {
+    /// Returns the default of the program.
+    fn default(&self) -> Learned {
+        Learned { pool: 0, weights: self.pools[0].defaults.clone(), popularity: 0.0, value: 0.0 }
+    }
+
+    /// Returns the measure of a query.
+    fn value(&self, learned: &Learned, topic: &str) -> f64 {
+        let sample = self.pools[learned.pool].samples.get(topic);
+        sample.map_or(0.0, |sample| sample.value(&learned.weights, learned.popularity, self.objective))
+    }
+
+    /// Learns from some queries. Among equals, the default and the earlier pool stay.
+    fn learn<'t>(&self, topics: impl Iterator<Item = &'t str>) -> Learned {
+        let topics: Vec<&str> = topics.collect();
+        let mut best: Option<Learned> = None;
+        for (place, pool) in self.pools.iter().enumerate() {
+            let rankings = pool.names.len();
+            let dimensions = rankings + usize::from(pool.has_popularity);
+            let learned = |point: &[f64]| Learned {
+                pool: place,
+                weights: point[..rankings].to_vec(),
+                popularity: point.get(rankings).map_or(0.0, |share| share * MAX_POPULARITY),
+                value: 0.0,
+            };
+            let objective = |point: &[f64]| {
+                let learned = learned(point);
+                topics.iter().map(|topic| self.value(&learned, topic)).sum::<f64>() / topics.len().max(1) as f64
+            };
+            let mut start = pool.defaults.clone();
+            start.resize(dimensions, 0.0);
+            let search = CoordinateSearch::default().with_starts(vec![Start::At(start), Start::BestAlone]);
+            let optimum = search.maximize(dimensions, &objective, &|_| ());
+            let found = Learned { value: optimum.value, ..learned(&optimum.weights) };
+            if best.as_ref().is_none_or(|best| found.value > best.value + CoordinateSearch::LEAST_GAIN) {
+                best = Some(found);
+            }
+        }
+        best.unwrap_or_else(|| self.default())
+    }
+
+    /// Returns the keys and values of the configuration.
+    fn describe(&self, learned: &Learned) -> Vec<(&'static str, String)> {
+        let pool = &self.pools[learned.pool];
+        let models: Vec<&str> = pool.models.iter().map(|kind| kind.name()).collect();
+        let mut table = vec![("pool", models.join(",")), ("weights", FusionSettings::text(&learned.weights))];
+        if learned.popularity > 0.0 {
+            table.push(("popularity", format!("{:.2}", learned.popularity)));
+        }
+        table
+    }
+}

@@ -1,0 +1,150 @@
+//! Plan, work and assembly: a home of derived datasets, compared with one that `load` and `index` made.
+
+use super::support::{program, root, run};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+use tempfile::TempDir;
+
+/// Runs the program with a standard input. Returns its exit code, its output and its messages.
+fn pipe(home: &Path, arguments: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
+    let mut command = program(home);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("started");
+    let mut stdin = child.stdin.take().expect("piped");
+    let input = input.to_vec();
+    let writing = std::thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().expect("ended");
+    let _ = writing.join(); // the program may end before its input
+    (output.status.code(), output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+struct Site(TempDir);
+
+impl Site {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn location(&self) -> String {
+        format!("file://{}", self.path("storage").display())
+    }
+
+    /// Returns the names of all stored objects, which are hashes of their contents.
+    fn objects(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for folder in fs::read_dir(self.path("storage/objects")).expect("objects") {
+            for object in fs::read_dir(folder.expect("a folder").path()).expect("objects") {
+                names.push(object.expect("an object").file_name().to_string_lossy().into_owned());
+            }
+        }
+        names.sort();
+        names
+    }
+
+    fn plan(&self, catalog: &str) -> Vec<u8> {
+        let (code, plan, messages) = pipe(&self.path("none"), &["cluster", "plan", catalog], b"");
+        assert_eq!(code, Some(0), "{messages}");
+        plan
+    }
+
+    fn work(&self, plan: &[u8]) -> Vec<u8> {
+        let arguments = ["cluster", "work", &self.location(), "--ranking", "balanced"];
+        let (code, results, messages) = pipe(&self.path("none"), &arguments, plan);
+        assert_eq!(code, Some(0), "{messages}");
+        results
+    }
+
+    fn assemble(&self, results: &[u8], expected: i32) -> String {
+        let arguments = ["cluster", "assemble", &self.location(), "--ranking", "balanced"];
+        let (code, _, messages) = pipe(&self.path("home"), &arguments, results);
+        assert_eq!(code, Some(expected), "{messages}");
+        messages
+    }
+}
+
+#[test]
+fn an_assembled_home_ranks_as_an_indexed_one() {
+    let site = Site::new();
+    let catalog = root().join("testdata/catalog.ttl").display().to_string();
+    let results = site.work(&site.plan(&catalog));
+    let messages = site.assemble(&results, 0);
+    assert!(messages.contains("12 datasets indexed (12 by workers)"), "{messages}");
+    let single = site.path("single");
+    for arguments in [&["load", &catalog][..], &["index", "--ranking", "balanced"]] {
+        assert_eq!(run(&single, arguments).code, Some(0), "{arguments:?}");
+    }
+    let topics = site.path("topics.tsv");
+    fs::write(&topics, "1\tnitrogen reduction plan\n2\tstreet trees at night\n3\tsoil and water quality\n")
+        .expect("written");
+    let topics = topics.display().to_string();
+    for model in ["tf-idf", "bm25", "lmd", "fsdm"] {
+        let arguments = ["run", "--topics", &topics, "--model", model];
+        let (indexed, assembled) = (run(&single, &arguments), run(&site.path("home"), &arguments));
+        assert!(!indexed.out.is_empty() && indexed.out == assembled.out, "{model}");
+    }
+    for arguments in
+        [&["show", "chesapeake-water", "--rdf", "ntriples"][..], &["similar", "chesapeake-water", "--json"]]
+    {
+        let sorted = |home: &Path| {
+            let ran = run(home, arguments);
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            // Times of listing differ.
+            let mut lines: Vec<String> =
+                ran.out.lines().filter(|line| !line.contains("dateTime")).map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(sorted(&single), sorted(&site.path("home")), "{arguments:?}");
+    }
+    assert_eq!(run(&site.path("home"), &["verify"]).code, Some(0));
+    let again = site.assemble(&results, 0);
+    assert!(again.contains("12 unchanged"), "{again}");
+}
+
+#[test]
+fn a_changed_file_is_not_read_and_other_datasets_are_assembled() {
+    let site = Site::new();
+    let folder = site.path("catalog");
+    fs::create_dir(&folder).expect("a folder");
+    let entries = ["oak", "elm"].map(|name| {
+        format!(
+            "<http://e.org/{name}> a dcat:Dataset ; dct:identifier \"{name}\" ; dct:title \"{name} trees\" ; \
+             dcat:distribution [ dcat:downloadURL <{name}.ttl> ] .\n"
+        )
+    });
+    let prefixes = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n";
+    fs::write(folder.join("catalog.ttl"), prefixes.to_owned() + &entries.concat()).expect("written");
+    for name in ["oak", "elm"] {
+        fs::write(folder.join(format!("{name}.ttl")), format!("<http://e.org/{name}> <http://e.org/p> \"{name}\" ."))
+            .expect("written");
+    }
+    let plan = site.plan(&folder.join("catalog.ttl").display().to_string());
+    fs::write(folder.join("elm.ttl"), "<http://e.org/elm> <http://e.org/p> \"changed\" .").expect("written");
+    let results = site.work(&plan);
+    let objects = site.objects();
+    site.work(&plan);
+    assert_eq!((site.objects(), objects.len()), (objects, 8), "a repeated task stores the same objects");
+    site.assemble(&results, 0);
+    let listed = run(&site.path("home"), &["list", "--json"]);
+    assert!(listed.out.contains("oak") && listed.out.contains("elm"), "{listed:?}");
+    let shown = run(&site.path("home"), &["show", "elm", "--rdf", "ntriples"]);
+    assert!(!shown.out.contains("changed"), "{shown:?}");
+}
+
+#[test]
+fn damaged_input_is_an_error_with_its_reason() {
+    let site = Site::new();
+    let (code, _, messages) =
+        pipe(&site.path("none"), &["cluster", "work", &site.location(), "--ranking", "words"], b"no table");
+    assert_eq!(code, Some(2));
+    assert!(messages.contains("the Arrow table of tasks"), "{messages}");
+    let (code, _, messages) = pipe(&site.path("home"), &["cluster", "assemble", &site.location()], b"");
+    assert_eq!(code, Some(2));
+    assert!(messages.contains("the Arrow table of results"), "{messages}");
+}
