@@ -28,7 +28,7 @@ fn lines(graph: &TripleGraph) -> BTreeSet<String> {
 
 /// Returns the counts by name.
 fn named(graph: &TripleGraph, counts: &[(TermId, u64)]) -> BTreeMap<String, u64> {
-    counts.iter().map(|&(id, count)| (name(graph.term(id)), count)).collect()
+    counts.iter().map(|&(id, count)| (graph.to_term(id).to_string(), count)).collect()
 }
 
 fn without_repeats(statements: &[String]) -> String {
