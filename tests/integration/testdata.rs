@@ -75,9 +75,9 @@ fn packed_files_show_their_layers() {
         let dataset = report.datasets.iter().find(|dataset| dataset.id.as_str() == id).expect(id);
         dataset.files.iter().map(|file| (file.triples, file.layers.clone())).collect::<Vec<_>>()
     };
-    assert_eq!(layers("street-trees"), [(105, vec!["gzip"])]);
+    assert_eq!(layers("street-trees"), [(105, vec!["gzip".into()])]);
     let zipped = layers("port-library");
-    assert!(zipped.contains(&(71, vec!["zip"])), "{zipped:?}");
+    assert!(zipped.contains(&(71, vec!["zip".into()])), "{zipped:?}");
     assert_eq!(layers("clinical-trials"), [(55, vec![]), (43, vec![])]);
 }
 

@@ -281,7 +281,7 @@ pub fn has_unusable_index(home: &Path) -> bool {
 /// An index that an earlier version created, without some columns of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IncompleteIndex {
-    /// What the index cannot do, as in “it cannot search literals”.
+    /// The missing ability, as in “it cannot search literals”.
     pub inability: &'static str,
     /// The method that ranked the triples for encoders, if the index has a dataset.
     pub compact_method: Option<Method>,

@@ -70,7 +70,7 @@ const PARAMETERS: &[&str] = &[
     search::OCCURRENCE_OF,
 ];
 
-/// What a call searches for. The parameter that every such search has determines it.
+/// Kind of the search of a call. The parameter that every such search has determines it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SearchKind {
     /// Datasets by words.
@@ -85,7 +85,7 @@ impl SearchKind {
     const ALL: [Self; 3] = [Self::Datasets, Self::Entities, Self::Occurrences];
 
     /// Returns the kind of the search that has some parameters.
-    fn of(has: impl Fn(&str) -> bool) -> Option<Self> {
+    fn find(has: impl Fn(&str) -> bool) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| has(kind.parameter()))
     }
 
@@ -164,7 +164,7 @@ impl SearchService {
         has_passed: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<Triple>, ServiceError> {
         let has = |parameter: &str| parameters.iter().any(|(property, _)| *property == parameter);
-        match SearchKind::of(has) {
+        match SearchKind::find(has) {
             Some(SearchKind::Entities) => self.entity_triples(parameters, Deadline::new(has_passed)),
             Some(SearchKind::Occurrences) => self.occurrence_triples(parameters),
             Some(SearchKind::Datasets) | None => self.dataset_triples(parameters),
@@ -324,7 +324,7 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, Serv
         }
     }
     let has = |parameter: &str| parameters.iter().any(|(property, _)| *property == parameter);
-    let Some(kind) = SearchKind::of(has) else {
+    let Some(kind) = SearchKind::find(has) else {
         return Err(ServiceError::Wrong(format!(
             "a search needs words: ?dataset <{}> \"words\", or ?match <{}> \"words\" for entities",
             search::TEXT,

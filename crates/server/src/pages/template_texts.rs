@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Names that are the same in every language.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 24] = [
     "API",
     "BibTeX",
     "CSL-JSON",

@@ -39,8 +39,8 @@ FROM (SELECT count(*) AS datasets FROM results WHERE fingerprint IS NOT NULL AND
 def bins(sizes: Sequence[Tuple[int, str]], count: int) -> List[List[int]]:
     """Distributes tasks over bins of similar size: the largest task first, each to the smallest bin. Returns the indexes of each bin.
 
-    ``sizes`` has the size and the group of each task. Tasks of one group, other than the empty one, stay in one bin: a host is then
-    asked by one worker.
+    ``sizes`` has the size and the group of each task. Tasks of one group, other than the empty one, stay in one bin: one worker
+    then sends all requests to a host.
 
     >>> bins([(5, ""), (1, ""), (4, ""), (2, "")], 2)
     [[0, 1], [2, 3]]
