@@ -11,7 +11,8 @@ use lodeseek_engine::{AddedWorks, add_works};
 use lodeseek_harvest::is_address;
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_store::{
-    Access, DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Stamp, Store,
+    Access, ContentPlace, DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Stamp,
+    Store,
 };
 use oxsdatatypes::DateTime;
 use std::collections::BTreeMap;
@@ -47,6 +48,10 @@ pub(crate) struct Arguments {
     /// Prefix of each dataset id, so that two catalogues can use the same ids.
     #[arg(long, value_name = "TEXT", default_value = "")]
     id_prefix: String,
+    /// Keep the content in files only, not in the RDF store: search, snippets, pages and downloads work, SPARQL over the content
+    /// does not. Saves most of the time and disk space of large dumps.
+    #[arg(long, conflicts_with = "endpoint")]
+    no_store: bool,
     /// List every dataset with a problem, and the first problems of its files. Without it, problems are summarized.
     #[arg(long)]
     verbose: bool,
@@ -88,10 +93,11 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         write_added_works(&mut io::stderr().lock(), &add_works(&store, works)?)?;
         return Ok(ExitStatus::Success);
     }
+    let content = arguments.no_store.then_some(ContentPlace::IndexOnly).or(config.settings.content);
     let started = Instant::now();
     let mut total = LoadReport::default();
     for catalog in catalogs {
-        let report = load(&store, catalog)?;
+        let report = load(&store, catalog, content)?;
         total.datasets.extend(report.datasets);
         total.catalog_problems.extend(report.catalog_problems);
         total.cleared_graphs += report.cleared_graphs;
@@ -193,6 +199,11 @@ impl Arguments {
     fn load_through(&self, server: &ServerClient) -> anyhow::Result<ExitStatus> {
         anyhow::ensure!(self.base.is_none(), "--base cannot be used, because {} has one; omit it", server.name());
         anyhow::ensure!(
+            !self.no_store,
+            "--no-store cannot be used through {}; set `content = \"index-only\"` in the lodeseek.toml of its home",
+            server.name()
+        );
+        anyhow::ensure!(
             self.dumps.is_none(),
             "--dumps cannot be used through {}; stop the server, and load into its home",
             server.name()
@@ -271,7 +282,7 @@ fn write_assigned(out: &mut impl Write, assigned: &AssignedDumps, folder: &Path,
     Ok(())
 }
 
-fn load(store: &Store, catalog: Catalog) -> anyhow::Result<LoadReport> {
+fn load(store: &Store, catalog: Catalog, content: Option<ContentPlace>) -> anyhow::Result<LoadReport> {
     let bar = bar(1, "{msg:8} {bar:30} {bytes} of {total_bytes} · {prefix} · {eta} left");
     let started = Instant::now();
     let show = |progress: LoadProgress| {
@@ -290,7 +301,7 @@ fn load(store: &Store, catalog: Catalog) -> anyhow::Result<LoadReport> {
         ));
     };
     let stamp = Stamp { now: Some(DateTime::now()), origin: None };
-    let options = LoadOptions { stamp, ..LoadOptions::default() };
+    let options = LoadOptions { stamp, content, ..LoadOptions::default() };
     let report = Loader::new(store).with_options(options).load(catalog, &show)?;
     bar.finish_and_clear();
     Ok(report)

@@ -148,6 +148,9 @@ fn write_card(
         grouped(profile.property_count),
         grouped(profile.literals)
     )?;
+    if let Some(sampled) = card.sampled_triples {
+        writeln!(out, "  {:<10} {} triples, for the snippet, searched texts and coverage", "sample", grouped(sampled))?;
+    }
     for (name, counts, is_name) in [
         ("classes", &profile.classes, true),
         ("properties", &profile.properties, true),

@@ -92,6 +92,14 @@ pub(crate) const KEYS: &[Key] = &[
         example: "\"multilingual\"",
     },
     Key {
+        path: "content",
+        kind: Kind::Text,
+        flags: "load --no-store",
+        help: "Place of the content of loaded datasets: store, or index-only (files alone, without SPARQL over it)",
+        default: || "store".to_owned(),
+        example: "\"index-only\"",
+    },
+    Key {
         path: "models",
         kind: Kind::Path,
         flags: "",

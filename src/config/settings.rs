@@ -10,6 +10,7 @@ use lodeseek_net::egress::IriPrefix;
 use lodeseek_rerank::encoder::Device;
 use lodeseek_server::{Color, FooterLink, PublicUrl};
 use lodeseek_snapshot::SnapshotLocation;
+use lodeseek_store::ContentPlace;
 use serde::{Deserialize, Deserializer, de};
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -31,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) ranking: Option<Preset>,
     #[serde(deserialize_with = "text")]
     pub(crate) analysis: Option<AnalysisKind>,
+    /// Read by the store.
+    pub(crate) content: Option<ContentPlace>,
     pub(crate) models: Option<PathBuf>,
     pub(crate) portal: PortalSettings,
     pub(crate) encoders: EncoderSettings,

@@ -613,7 +613,7 @@ mod on_disk {
             let id = &entry.dataset.metadata.id;
             let query = format!("SELECT (COUNT(*) AS ?n) FROM {} {{ ?s ?p ?o }}", store.iris().dataset(id));
             assert!(query.contains("<https://data.example.org/"));
-            let content = read_content(folder.path(), &entry.version).expect("a graph file");
+            let (content, _) = read_content(folder.path(), &entry.version).expect("a graph file");
             assert_eq!(count(&store, &query), content.len() as u64, "{id}");
         }
     }

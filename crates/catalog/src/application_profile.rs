@@ -350,7 +350,7 @@ impl<'d> Writer<'d> {
         let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { return self.left_out.push(triple.clone()) };
         match triple.predicate.as_str() {
             // Internal statements about stored content are of no use elsewhere.
-            lodeseek::GRAPH | sd::NAMED_GRAPH | lodeseek::SKIPPED_STATEMENTS | sd::NAME => {}
+            lodeseek::GRAPH | sd::NAMED_GRAPH | lodeseek::SKIPPED_STATEMENTS | lodeseek::IS_INDEX_ONLY | sd::NAME => {}
             rdf::TYPE if triple.object == NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS).into() => {}
             rdf::TYPE if matches!(&triple.object, Term::NamedNode(class) if !self.is_a(subject, class.as_str())) => {
                 self.left_out.push(triple.clone());

@@ -7,9 +7,7 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{DerivedDataset, DerivedSource, StageTimes};
 use lodeseek_index::vectors::Rows;
 use lodeseek_snapshot::{RemoteSnapshots, StoredObject};
-use lodeseek_store::{
-    LoadOptions, LoadProgress, LoadReport, Loader, StagedDataset, Stamp, Store, VersionFiles, read_content,
-};
+use lodeseek_store::{LoadOptions, LoadProgress, LoadReport, Loader, StagedDataset, Stamp, Store, VersionFiles};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -92,7 +90,7 @@ impl<'r> Assembly<'r> {
             check_base(&header, store)?;
             let description = record.description(&result.id)?;
             self.records.insert(DatasetId::new(result.id.as_str())?, path);
-            if read_content(store.home(), &header.version).is_err() {
+            if !store.has_graph_file(&header.version) {
                 let paths = VersionFiles::paths(store.home(), &header.version);
                 files.extend(paths.into_iter().zip(header.objects));
             }

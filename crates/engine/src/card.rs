@@ -27,6 +27,10 @@ pub struct Card {
     pub version: String,
     /// Its VoID statistics, the longest lists truncated.
     pub profile: Summary,
+    /// Number of triples of the sample from which its snippet, texts and coverage are, if the content exceeds memory. The counts of
+    /// the profile and the schema are those of the whole content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled_triples: Option<u64>,
     /// Its schema graph of classes and links between them.
     #[serde(default)]
     pub schema: Schema,

@@ -1,10 +1,12 @@
 //! The content of datasets as snippet methods need it, and a cache of it bounded by bytes.
 
 use lodeseek_profile::{Patterns, Profile};
-use lodeseek_rdf::TripleGraph;
+use lodeseek_rdf::{TermId, TripleGraph};
 use lodeseek_snippet::sample::SampledGraph;
-use lodeseek_store::{self as store, StoreError};
+use lodeseek_store::counts::SerializedTerm;
+use lodeseek_store::{self as store, GraphCounts, StoreError};
 use lru::LruCache;
+use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -77,7 +79,14 @@ impl ContentCache {
         if let Some(content) = self.entries().get(version) {
             return Ok(content);
         }
-        let content = Arc::new(Content::new(store::read_content(home, version)?));
+        let (graph, is_sample) = store::read_content(home, version)?;
+        let content = Content::new(graph);
+        if is_sample && let Some(counts) = GraphCounts::read(home, version) {
+            // Coverage is weighed as in the whole graph.
+            let profile = with_counts(Profile::new(&content.graph), &content.graph, &counts);
+            content.profile.get_or_init(|| profile);
+        }
+        let content = Arc::new(content);
         self.entries().insert(version, &content, self.capacity);
         Ok(content)
     }
@@ -86,6 +95,29 @@ impl ContentCache {
     fn entries(&self) -> MutexGuard<'_, CacheEntries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Replaces the counts of a sample by those of the whole graph.
+fn with_counts(mut profile: Profile, graph: &TripleGraph, counts: &GraphCounts) -> Profile {
+    let replace = |list: &mut Vec<(TermId, u64)>, whole: FxHashMap<String, u64>| {
+        for (id, count) in list.iter_mut() {
+            *count = whole.get(graph.term(*id).text()).copied().unwrap_or(*count);
+        }
+        list.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    };
+    let name = |term: &SerializedTerm| match term {
+        SerializedTerm::Iri(text) | SerializedTerm::Blank(text) => Some(text.clone()),
+        _ => None,
+    };
+    replace(
+        &mut profile.classes,
+        counts.classes.iter().filter_map(|(class, count)| Some((name(class)?, *count))).collect(),
+    );
+    let properties = counts.properties.iter().filter_map(|(property, uses)| Some((name(property)?, uses.triples)));
+    replace(&mut profile.properties, properties.collect());
+    profile.triples = counts.all.triples;
+    profile.type_triples = counts.classes.iter().map(|(_, count)| count).sum();
+    profile
 }
 
 impl Default for CacheEntries {

@@ -4,6 +4,7 @@ mod linkage;
 pub mod pattern;
 mod schema;
 mod shapes;
+mod streamed;
 mod void;
 
 pub use linkage::Linkage;

@@ -20,6 +20,7 @@ mod description;
 mod summary;
 
 pub use summary::{CountedLinkPattern, EXACT_LINK_PATTERNS, LinkPatternCount, PatternSummary};
+pub(crate) use summary::{DistinctSketch, mix};
 
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{TermId, Triple, TripleGraph};

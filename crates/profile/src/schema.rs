@@ -4,13 +4,15 @@
 //! summarization for first-sight structure discovery*, VLDB Journal 2020). It is limited to what a reader can take in:
 //! the most frequent [`NODES`] classes and [`EDGES`] links. The numbers of omitted ones are given.
 //!
-//! *Cost.* One pass over the triples. An entity of many classes counts for its [`CLASSES`] most frequent ones, so a
+//! *Cost.* Four passes over the triples. An entity of many classes counts for its [`CLASSES`] most frequent ones, so a
 //! triple counts at most `CLASSES`² times.
 
 use lodeseek_rdf::vocab::rdf;
-use lodeseek_rdf::{TermId, Triple, TripleGraph};
+use lodeseek_rdf::{StreamedGraph, TermId, Triple, TripleGraph};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::io;
 
 /// Maximum number of classes of a schema.
 const NODES: usize = 30;
@@ -68,8 +70,92 @@ impl Schema {
     /// Creates the schema of a graph.
     #[must_use]
     pub fn new(graph: &TripleGraph) -> Self {
-        let described = EntityClasses::new(graph);
-        let edges = described.edges(graph);
+        // A graph in memory is read without errors.
+        let numbered = NumberedSchema::new(graph).unwrap_or_default();
+        numbered.named(|id| name(graph.term(id).text(), graph.is_iri(id)))
+    }
+
+    /// Creates the same schema of a streamed graph, in four passes over its triples. Memory: 12 bytes for each entity.
+    ///
+    /// # Errors
+    /// If the graph cannot be read.
+    pub fn from_stream(graph: &StreamedGraph) -> io::Result<Self> {
+        let numbered = NumberedSchema::new(graph)?;
+        let ids: Vec<TermId> = numbered.terms().into_iter().collect();
+        let selected = graph.select_terms(&ids)?;
+        let name = |id: TermId| match ids.binary_search(&id) {
+            Ok(place) => name(selected.term(TermId(place as u32)).text(), graph.is_iri(id)),
+            Err(_) => String::new(),
+        };
+        Ok(numbered.named(name))
+    }
+
+    /// If true, there are no classes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+}
+
+/// Graph whose triples are read in order.
+trait TripleSource {
+    fn kind(&self) -> io::Result<Option<TermId>>;
+    fn is_iri(&self, id: TermId) -> bool;
+    fn is_resource(&self, id: TermId) -> bool;
+    fn each(&self) -> io::Result<impl Iterator<Item = io::Result<Triple>>>;
+}
+
+impl TripleSource for TripleGraph {
+    fn kind(&self) -> io::Result<Option<TermId>> {
+        Ok(self.iri(rdf::TYPE))
+    }
+
+    fn is_iri(&self, id: TermId) -> bool {
+        self.is_iri(id)
+    }
+
+    fn is_resource(&self, id: TermId) -> bool {
+        self.is_resource(id)
+    }
+
+    fn each(&self) -> io::Result<impl Iterator<Item = io::Result<Triple>>> {
+        Ok(self.triples().iter().map(|triple| Ok(*triple)))
+    }
+}
+
+impl TripleSource for StreamedGraph {
+    fn kind(&self) -> io::Result<Option<TermId>> {
+        self.iri(rdf::TYPE)
+    }
+
+    fn is_iri(&self, id: TermId) -> bool {
+        self.is_iri(id)
+    }
+
+    fn is_resource(&self, id: TermId) -> bool {
+        self.is_resource(id)
+    }
+
+    fn each(&self) -> io::Result<impl Iterator<Item = io::Result<Triple>>> {
+        self.triples()
+    }
+}
+
+/// Schema with numbers in place of names.
+#[derive(Default)]
+struct NumberedSchema {
+    /// Class, number of entities, and examples.
+    nodes: Vec<(Class, u64, Vec<TermId>)>,
+    /// Triples, index of the subjects' class, property, and index of the objects' class.
+    edges: Vec<(u64, usize, TermId, usize)>,
+    more_nodes: u64,
+    more_edges: u64,
+}
+
+impl NumberedSchema {
+    fn new(graph: &impl TripleSource) -> io::Result<Self> {
+        let described = EntityClasses::new(graph)?;
+        let edges = described.edges(graph)?;
         let mut linked: FxHashMap<Class, u64> = FxHashMap::default();
         for (&(from, _, to), &count) in &edges {
             *linked.entry(from).or_default() += count;
@@ -84,37 +170,45 @@ impl Schema {
         let places: FxHashMap<Class, usize> =
             classes.iter().enumerate().map(|(place, class)| (*class, place)).collect();
         let total = edges.len();
-        let mut edges = shown(graph, edges, &places);
+        let mut edges = shown(edges, &places);
         edges.truncate(EDGES);
         let more_edges = (total - edges.len()) as u64;
-        Self { nodes: described.nodes(graph, &classes), edges, more_nodes, more_edges }
+        Ok(Self { nodes: described.nodes(graph, &classes)?, edges, more_nodes, more_edges })
     }
 
-    /// If true, there are no classes.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+    /// Returns the terms that need a name.
+    fn terms(&self) -> BTreeSet<TermId> {
+        let nodes = self.nodes.iter().flat_map(|(class, _, examples)| class.iter().chain(examples));
+        nodes.copied().chain(self.edges.iter().map(|edge| edge.2)).collect()
+    }
+
+    fn named(self, name: impl Fn(TermId) -> String) -> Schema {
+        let node = |(class, entities, examples): (Class, u64, Vec<TermId>)| SchemaNode {
+            class: class.map(&name),
+            entities,
+            examples: examples.into_iter().map(&name).collect(),
+        };
+        let edge = |(triples, from, property, to)| SchemaEdge { from, property: name(property), to, triples };
+        Schema {
+            nodes: self.nodes.into_iter().map(node).collect(),
+            edges: self.edges.into_iter().map(edge).collect(),
+            more_nodes: self.more_nodes,
+            more_edges: self.more_edges,
+        }
     }
 }
 
 /// Returns the edges between classes with an index, by descending number of triples.
 fn shown(
-    graph: &TripleGraph,
     edges: FxHashMap<(Class, TermId, Class), u64>,
     places: &FxHashMap<Class, usize>,
-) -> Vec<SchemaEdge> {
+) -> Vec<(u64, usize, TermId, usize)> {
     let mut kept: Vec<(u64, usize, TermId, usize)> = edges
         .into_iter()
         .filter_map(|((from, property, to), triples)| Some((triples, *places.get(&from)?, property, *places.get(&to)?)))
         .collect();
     kept.sort_unstable_by_key(|&(triples, from, property, to)| (std::cmp::Reverse(triples), from, to, property));
-    let edge = |(triples, from, property, to)| SchemaEdge {
-        from,
-        property: graph.term(property).text().to_owned(),
-        to,
-        triples,
-    };
-    kept.into_iter().map(edge).collect()
+    kept
 }
 
 /// Classes of the entities of a graph.
@@ -129,19 +223,21 @@ struct EntityClasses {
 }
 
 impl EntityClasses {
-    fn new(graph: &TripleGraph) -> Self {
-        let kind = graph.iri(rdf::TYPE);
-        let is_class = |triple: &&Triple| Some(triple.predicate) == kind && graph.is_resource(triple.object);
+    fn new(graph: &impl TripleSource) -> io::Result<Self> {
+        let kind = graph.kind()?;
         let mut counts: FxHashMap<Class, u64> = FxHashMap::default();
-        for triple in graph.triples().iter().filter(is_class) {
-            *counts.entry(Some(triple.object)).or_default() += 1;
+        for triple in graph.each()? {
+            let triple = triple?;
+            if Some(triple.predicate) == kind && graph.is_resource(triple.object) {
+                *counts.entry(Some(triple.object)).or_default() += 1;
+            }
         }
         let mut untyped = 0;
-        let (mut classes, mut starts) = (Vec::new(), Vec::with_capacity(graph.term_count() + 1));
-        for triples in descriptions(graph) {
-            starts.resize(triples[0].subject.index() + 1, classes.len() as u32);
+        let (mut classes, mut starts): (Vec<Class>, Vec<u32>) = (Vec::new(), Vec::new());
+        each_description(graph, kind, |description| {
+            starts.resize(description.subject.index() + 1, classes.len() as u32);
             let start = classes.len();
-            classes.extend(triples.iter().filter(is_class).map(|triple| Some(triple.object)));
+            classes.extend(description.classes.iter().map(|class| Some(*class)));
             if classes.len() > start + CLASSES {
                 classes[start..].sort_unstable_by_key(|class| (std::cmp::Reverse(counts[class]), *class));
                 classes.truncate(start + CLASSES);
@@ -150,22 +246,25 @@ impl EntityClasses {
                 classes.push(None);
                 untyped += 1;
             }
-        }
-        starts.resize(graph.term_count() + 1, classes.len() as u32);
+        })?;
+        starts.push(classes.len() as u32);
         if untyped > 0 {
             counts.insert(None, untyped);
         }
-        Self { kind, counts, classes, starts }
+        Ok(Self { kind, counts, classes, starts })
     }
 
     /// Returns the classes for which an entity counts; none for a term that the graph does not describe.
     fn classes(&self, entity: TermId) -> &[Class] {
-        &self.classes[self.starts[entity.index()] as usize..self.starts[entity.index() + 1] as usize]
+        // Terms after the last subject have no start.
+        let Some(&end) = self.starts.get(entity.index() + 1) else { return &[] };
+        &self.classes[self.starts[entity.index()] as usize..end as usize]
     }
 
-    fn edges(&self, graph: &TripleGraph) -> FxHashMap<(Class, TermId, Class), u64> {
+    fn edges(&self, graph: &impl TripleSource) -> io::Result<FxHashMap<(Class, TermId, Class), u64>> {
         let mut edges = FxHashMap::default();
-        for triple in graph.triples() {
+        for triple in graph.each()? {
+            let triple = triple?;
             if Some(triple.predicate) == self.kind || !graph.is_resource(triple.object) {
                 continue;
             }
@@ -175,55 +274,84 @@ impl EntityClasses {
                 }
             }
         }
-        edges
+        Ok(edges)
     }
 
-    fn nodes(&self, graph: &TripleGraph, classes: &[Class]) -> Vec<SchemaNode> {
-        let mut examples = self.examples(graph, &classes[..classes.len().min(EXAMPLE_CLASSES)]);
-        let node = |class: &Class| SchemaNode {
-            class: class.map(|class| name(graph, class)),
-            entities: self.counts[class],
-            examples: examples.remove(class).unwrap_or_default(),
-        };
-        classes.iter().map(node).collect()
+    fn nodes(&self, graph: &impl TripleSource, classes: &[Class]) -> io::Result<Vec<(Class, u64, Vec<TermId>)>> {
+        let mut examples = self.examples(graph, &classes[..classes.len().min(EXAMPLE_CLASSES)])?;
+        let node = |class: &Class| (*class, self.counts[class], examples.remove(class).unwrap_or_default());
+        Ok(classes.iter().map(node).collect())
     }
 
     /// Returns the entities with the most properties for some classes, IRIs before blank nodes. Ties keep the order of
     /// the graph.
-    fn examples(&self, graph: &TripleGraph, classes: &[Class]) -> FxHashMap<Class, Vec<String>> {
+    fn examples(&self, graph: &impl TripleSource, classes: &[Class]) -> io::Result<FxHashMap<Class, Vec<TermId>>> {
         let mut best: FxHashMap<Class, Vec<(bool, usize, TermId)>> =
             classes.iter().map(|class| (*class, Vec::new())).collect();
-        for triples in descriptions(graph) {
-            let subject = triples[0].subject;
-            let told = (graph.is_iri(subject), properties(triples));
-            for class in self.classes(subject) {
+        each_description(graph, self.kind, |description| {
+            let told = (graph.is_iri(description.subject), description.properties);
+            for class in self.classes(description.subject) {
                 let Some(best) = best.get_mut(class) else { continue };
                 let place = best.partition_point(|&(is_iri, properties, _)| (is_iri, properties) >= told);
                 if place < EXAMPLES {
-                    best.insert(place, (told.0, told.1, subject));
+                    best.insert(place, (told.0, told.1, description.subject));
                     best.truncate(EXAMPLES);
                 }
             }
-        }
-        let named = |best: Vec<(bool, usize, TermId)>| best.into_iter().map(|(_, _, id)| name(graph, id)).collect();
-        best.into_iter().map(|(class, best)| (class, named(best))).collect()
+        })?;
+        let ids = |best: Vec<(bool, usize, TermId)>| best.into_iter().map(|(_, _, id)| id).collect();
+        Ok(best.into_iter().map(|(class, best)| (class, ids(best))).collect())
     }
 }
 
 /// Returns the IRI, or the blank node in the form `_:b0`.
-fn name(graph: &TripleGraph, id: TermId) -> String {
-    let text = graph.term(id).text();
-    if graph.is_iri(id) { text.to_owned() } else { format!("_:{text}") }
+fn name(text: &str, is_iri: bool) -> String {
+    if is_iri { text.to_owned() } else { format!("_:{text}") }
 }
 
-/// Iterates over the triples of each subject. The triples of a graph are sorted by subject.
-fn descriptions(graph: &TripleGraph) -> impl Iterator<Item = &[Triple]> {
-    graph.triples().chunk_by(|one, next| one.subject == next.subject)
+/// A subject, its classes and the number of its distinct properties.
+struct EntityDescription {
+    subject: TermId,
+    classes: Vec<TermId>,
+    properties: usize,
 }
 
-/// Returns the number of distinct properties of a subject. Its triples are sorted by property.
-fn properties(triples: &[Triple]) -> usize {
-    triples.chunk_by(|one, next| one.predicate == next.predicate).count()
+/// Calls `found` for each subject. The triples of a graph are sorted by subject, then by property.
+fn each_description(
+    graph: &impl TripleSource,
+    kind: Option<TermId>,
+    mut found: impl FnMut(&EntityDescription),
+) -> io::Result<()> {
+    let mut description: Option<EntityDescription> = None;
+    let mut last = None;
+    for triple in graph.each()? {
+        let triple = triple?;
+        let mut current = match description.take() {
+            Some(current) if current.subject == triple.subject => current,
+            other => {
+                let mut classes = Vec::new();
+                if let Some(ended) = other {
+                    found(&ended);
+                    classes = ended.classes;
+                    classes.clear();
+                }
+                last = None;
+                EntityDescription { subject: triple.subject, classes, properties: 0 }
+            }
+        };
+        if last != Some(triple.predicate) {
+            current.properties += 1;
+            last = Some(triple.predicate);
+        }
+        if Some(triple.predicate) == kind && graph.is_resource(triple.object) {
+            current.classes.push(triple.object);
+        }
+        description = Some(current);
+    }
+    if let Some(ended) = description {
+        found(&ended);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod basic_encoding;
 mod canonical;
 pub mod dump;
 mod encoding_repair;
+mod external_sort;
 mod label;
 mod language;
 mod output;
@@ -14,9 +15,13 @@ pub mod vocab;
 
 pub use canonical::{CanonicalizationError, canonical_fingerprint};
 pub use encoding_repair::repair_encoding;
+pub use external_sort::{ExternalSorter, SortKey, SortedKeys};
 pub use label::{LABEL_PROPERTIES, Labels, NO_LABEL, grouped, local_name, namespace, on_one_line, prefixed, words};
 pub use language::language_name;
 pub use output::{RdfSyntax, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
 pub use relabel::{relabelled, relabelled_term};
-pub use triples::{LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, TripleSink};
+pub use triples::{
+    BuiltGraph, CompactSource, ExternalGraphBuilder, LiteralKind, MAX_COMPACT_BYTES, SortedRuns, StreamedGraph,
+    TermCursor, TermId, TermRef, Triple, TripleCursor, TripleGraph, TripleGraphBuilder, TripleSink,
+};

@@ -11,7 +11,12 @@
 //! terms are terms of the graph, even if no triple uses them otherwise.
 
 mod order;
+mod runs;
+mod streamed;
 mod triple_terms;
+
+pub use runs::{BuiltGraph, ExternalGraphBuilder, MAX_COMPACT_BYTES, SortedRuns};
+pub use streamed::{CompactSource, StreamedGraph, TermCursor, TripleCursor};
 
 use hashbrown::HashTable;
 use oxrdf::{
@@ -275,6 +280,37 @@ impl TripleGraphBuilder {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Creates an empty builder whose next blank node has a number.
+    fn with_blank_count(blank_count: u32) -> Self {
+        Self { blank_count, ..Self::default() }
+    }
+
+    /// Returns an estimate of the size of the compact form. It is too large if triples are repeated.
+    fn compact_bytes(&self) -> usize {
+        let terms = self.terms.arena.len() + 3 * self.terms.entries.len();
+        terms + 7 * self.triples.len() + 12 * self.triple_terms.len()
+    }
+
+    /// Removes the labels of the current file. Returns them with the numbers of their blank nodes.
+    fn take_blank_nodes(&mut self) -> impl Iterator<Item = (String, u32)> + '_ {
+        let labels = std::mem::take(&mut self.blank_nodes);
+        labels.into_iter().filter_map(|(label, id)| {
+            let number = self.terms.parts(id as usize).0.strip_prefix('b')?.parse().ok()?;
+            Some((label, number))
+        })
+    }
+
+    /// Returns true if the label of the current file has a blank node.
+    fn knows_blank(&self, label: &str) -> bool {
+        self.blank_nodes.contains_key(label)
+    }
+
+    /// Adds a label of the current file and its blank node, by its number.
+    fn insert_blank(&mut self, label: &str, number: u32) {
+        let id = self.intern((Kind::Blank, &format!("b{number}"), ""));
+        self.blank_nodes.insert(label.to_owned(), id);
     }
 
     /// Starts a new file. The same blank node label in another file is another node.
@@ -637,13 +673,7 @@ impl TripleGraph {
         leb128(&mut out, self.triples.len() as u64);
         let mut last = (0, 0);
         for triple in &self.triples {
-            leb128(&mut out, u64::from(triple.subject.0 - last.0));
-            if triple.subject.0 != last.0 {
-                last = (triple.subject.0, 0);
-            }
-            leb128(&mut out, u64::from(triple.predicate.0 - last.1));
-            leb128(&mut out, u64::from(triple.object.0));
-            last.1 = triple.predicate.0;
+            write_triple(&mut out, &mut last, *triple);
         }
         if !self.triple_terms.is_empty() {
             triple_terms::write(&self.triple_terms, &mut out);
@@ -696,6 +726,17 @@ impl TripleGraph {
         let is_complete = triples.is_empty() || (last_object as usize) < count + triple_terms.len();
         (is_complete && input.is_empty()).then(|| Self::from_parts(TermTable { arena, entries }, triple_terms, triples))
     }
+}
+
+/// Writes a triple as the difference to the last one, of which subject and predicate are given.
+fn write_triple(out: &mut Vec<u8>, last: &mut (u32, u32), triple: Triple) {
+    leb128(out, u64::from(triple.subject.0 - last.0));
+    if triple.subject.0 != last.0 {
+        *last = (triple.subject.0, 0);
+    }
+    leb128(out, u64::from(triple.predicate.0 - last.1));
+    leb128(out, u64::from(triple.object.0));
+    last.1 = triple.predicate.0;
 }
 
 fn leb128(out: &mut Vec<u8>, mut value: u64) {
@@ -809,6 +850,111 @@ mod tests {
                 prop_assert!(!graph.is_literal(id) && !graph.is_resource(id) && graph.subject_triples(id).is_empty());
             }
         }
+    }
+
+    fn named_or_blank() -> impl Strategy<Value = NamedOrBlankNode> {
+        prop_oneof![
+            "[a-d]".prop_map(|name| NamedNode::new_unchecked(format!("ex:{name}")).into()),
+            "[a-d]".prop_map(|label| BlankNode::new_unchecked(label).into()),
+        ]
+    }
+
+    proptest! {
+        /// Runs of a few triples give the bytes of the graph built in memory, and every way to read them its content.
+        #[test]
+        fn runs_give_the_same_compact_form(
+            files in proptest::collection::vec(proptest::collection::vec((named_or_blank(), "[p-q]", atom()), 0..30), 0..4),
+            limit in 1_usize..200,
+            part in 1_usize..9,
+        ) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let mut memory = TripleGraphBuilder::new();
+            let mut external = ExternalGraphBuilder::new(folder.path().join("runs")).with_limit(limit);
+            for file in files {
+                memory.start_file();
+                TripleSink::start_file(&mut external);
+                for (subject, predicate, object) in file {
+                    let triple = OxTriple::new(subject, NamedNode::new_unchecked(format!("ex:{predicate}")), object);
+                    memory.insert(triple.as_ref());
+                    external.insert_triple(triple.as_ref());
+                }
+            }
+            let graph = memory.finish();
+            let compact = match external.finish().expect("runs") {
+                BuiltGraph::InMemory(graph) => graph.to_compact(),
+                BuiltGraph::Runs(runs) => {
+                    let mut compact = Vec::new();
+                    prop_assert_eq!(runs.write_compact(&mut compact).expect("merged"), graph.len() as u64);
+                    prop_assert!(!folder.path().join("runs").exists(), "temporary files remain");
+                    compact
+                }
+            };
+            prop_assert_eq!(&compact, &graph.to_compact());
+
+            let open = move || -> std::io::Result<CompactSource> { Ok(Box::new(std::io::Cursor::new(compact.clone()))) };
+            let streamed = StreamedGraph::open(open).expect("opened");
+            prop_assert_eq!((streamed.len(), streamed.term_count()), (graph.len() as u64, graph.term_count()));
+            let mut terms = streamed.terms().expect("opened");
+            while let Some((id, term)) = terms.next_term().expect("read") {
+                prop_assert_eq!(term, graph.term(id));
+                prop_assert_eq!((streamed.is_iri(id), streamed.is_literal(id)), (graph.is_iri(id), graph.is_literal(id)));
+            }
+            for iri in ["ex:a", "ex:p", "ex:zz"] {
+                prop_assert_eq!(streamed.iri(iri).expect("read"), graph.iri(iri));
+            }
+            let triples: Vec<Triple> = streamed.triples().expect("opened").map(|triple| triple.expect("read")).collect();
+            prop_assert_eq!(&triples, graph.triples());
+            let mut parts = Vec::new();
+            for part in streamed.parts(part).expect("opened") {
+                let part = part.expect("read");
+                parts.extend(part.triples().iter().map(|triple| part.to_triple(*triple)));
+            }
+            prop_assert_eq!(parts, triples.iter().map(|triple| graph.to_triple(*triple)).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn a_damaged_compact_form_is_refused_when_streamed(
+            triples in triples(), place in any::<prop::sample::Index>(), byte in any::<u8>(),
+        ) {
+            let mut bytes = graph_of(&triples).to_compact();
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+            let Ok(graph) = StreamedGraph::open(move || Ok(Box::new(std::io::Cursor::new(bytes.clone())))) else {
+                return Ok(());
+            };
+            let count = graph.triples().map_or(0, |triples| triples.filter(Result::is_ok).count());
+            prop_assert!(count as u64 <= graph.len());
+            let _ = graph.parts(3).map(|parts| parts.take(100).filter(Result::is_ok).count());
+        }
+    }
+
+    #[test]
+    fn triple_terms_beyond_the_limit_are_rejected() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let node = |name: usize| NamedNode::new_unchecked(format!("ex:{name}"));
+        let inner = OxTriple::new(node(0), node(1), node(2));
+        let statements = |first: bool| {
+            let outer = OxTriple::new(node(0), node(1), inner.clone());
+            let mut statements: Vec<OxTriple> = (0..9).map(|n| OxTriple::new(node(n), node(n), node(n))).collect();
+            statements.insert(if first { 0 } else { 9 }, outer);
+            statements
+        };
+        for (limit, first, is_rejected) in [(10_000, true, false), (60, true, true), (60, false, true)] {
+            let mut builder = ExternalGraphBuilder::new(folder.path().join("runs")).with_limit(limit);
+            statements(first).iter().for_each(|triple| builder.insert_triple(triple.as_ref()));
+            match builder.finish() {
+                Ok(BuiltGraph::InMemory(graph)) => assert_eq!((graph.len(), is_rejected), (10, false)),
+                Ok(BuiltGraph::Runs(_)) => panic!("runs have no triple terms"),
+                Err(error) => {
+                    assert!(is_rejected && error.kind() == std::io::ErrorKind::Unsupported, "{error}");
+                }
+            }
+            assert!(!folder.path().join("runs").exists(), "temporary files remain");
+        }
+        let compact = graph_of(&statements(true)).to_compact();
+        let error =
+            StreamedGraph::open(move || Ok(Box::new(std::io::Cursor::new(compact.clone())))).expect_err("rejected");
+        assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
     }
 
     #[test]

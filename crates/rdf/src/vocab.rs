@@ -523,6 +523,8 @@ vocabulary! {
         LANGUAGE_TAG = "languageTag",
         LITERALS = "literals",
         SKIPPED_STATEMENTS = "skippedStatements",
+        IS_INDEX_ONLY = "isIndexOnly",
+        SAMPLED_TRIPLES = "sampledTriples",
         ENTITY_PATTERN = "EntityPattern",
         LINK_PATTERN = "LinkPattern",
         HAS_ENTITY_PATTERN = "entityPattern",

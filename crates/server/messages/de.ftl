@@ -255,6 +255,11 @@ skipped-statements = { $count ->
     [one] { $number } Aussage der Dateien war nicht lesbar und fehlt hier.
    *[other] { $number } Aussagen der Dateien waren nicht lesbar und fehlen hier.
 }
+sampled-content = { $count ->
+    [one] Der Inhalt ist groß: Vorschau, durchsuchte Texte und Abdeckung stammen aus einer Stichprobe von { $number } Tripel. Alle Anzahlen gelten für den ganzen Inhalt.
+   *[other] Der Inhalt ist groß: Vorschau, durchsuchte Texte und Abdeckung stammen aus einer Stichprobe von { $number } Tripeln. Alle Anzahlen gelten für den ganzen Inhalt.
+}
+index-only-content = Der Inhalt kann durchsucht und heruntergeladen, aber nicht mit SPARQL abgefragt werden.
 connections = Wie Klassen verbunden sind
 connections-of = Klassen und Links von { $title }
 connections-text = Kreise sind Klassen mit der Zahl ihrer Entitäten. Pfeile sind Eigenschaften zwischen ihnen; ihre Breite wächst mit der Zahl der Tripel.

@@ -255,6 +255,11 @@ skipped-statements = { $count ->
     [one] { $number } statement of its files could not be parsed and is missing here.
    *[other] { $number } statements of its files could not be parsed and are missing here.
 }
+sampled-content = { $count ->
+    [one] The content is large: preview, searched texts and coverage are from a sample of { $number } triple. All counts are of the whole content.
+   *[other] The content is large: preview, searched texts and coverage are from a sample of { $number } triples. All counts are of the whole content.
+}
+index-only-content = The content can be searched and downloaded, but not queried with SPARQL.
 connections = How classes are connected
 connections-of = Classes and links of { $title }
 connections-text = Circles are classes with their numbers of entities. Arrows are properties between them; their width grows with the number of triples.

@@ -255,6 +255,11 @@ skipped-statements = { $count ->
     [one] { $number } enunciado de sus archivos no se pudo leer y falta aquí.
    *[other] { $number } enunciados de sus archivos no se pudieron leer y faltan aquí.
 }
+sampled-content = { $count ->
+    [one] El contenido es grande: la vista previa, los textos buscados y la cobertura proceden de una muestra de { $number } tripleta. Todos los recuentos son del contenido completo.
+   *[other] El contenido es grande: la vista previa, los textos buscados y la cobertura proceden de una muestra de { $number } tripletas. Todos los recuentos son del contenido completo.
+}
+index-only-content = El contenido se puede buscar y descargar, pero no consultar con SPARQL.
 connections = Cómo se conectan las clases
 connections-of = Clases y enlaces de { $title }
 connections-text = Los círculos son clases con su número de entidades. Las flechas son propiedades entre ellas; su anchura crece con el número de tripletas.

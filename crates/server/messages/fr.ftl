@@ -255,6 +255,11 @@ skipped-statements = { $count ->
     [one] { $number } énoncé de ses fichiers n’a pas pu être lu et manque ici.
    *[other] { $number } énoncés de ses fichiers n’ont pas pu être lus et manquent ici.
 }
+sampled-content = { $count ->
+    [one] Le contenu est volumineux : l’aperçu, les textes recherchés et la couverture proviennent d’un échantillon de { $number } triplet. Tous les nombres portent sur le contenu entier.
+   *[other] Le contenu est volumineux : l’aperçu, les textes recherchés et la couverture proviennent d’un échantillon de { $number } triplets. Tous les nombres portent sur le contenu entier.
+}
+index-only-content = Le contenu peut être recherché et téléchargé, mais pas interrogé en SPARQL.
 connections = Comment les classes sont reliées
 connections-of = Classes et liens de { $title }
 connections-text = Les cercles sont des classes avec leur nombre d’entités. Les flèches sont des propriétés entre elles ; leur largeur croît avec le nombre de triplets.

@@ -255,6 +255,11 @@ skipped-statements = { $count ->
     [one] { $number } enunciato dei suoi file non è leggibile e manca qui.
    *[other] { $number } enunciati dei suoi file non sono leggibili e mancano qui.
 }
+sampled-content = { $count ->
+    [one] Il contenuto è grande: anteprima, testi cercati e copertura provengono da un campione di { $number } tripla. Tutti i conteggi riguardano l’intero contenuto.
+   *[other] Il contenuto è grande: anteprima, testi cercati e copertura provengono da un campione di { $number } triple. Tutti i conteggi riguardano l’intero contenuto.
+}
+index-only-content = Il contenuto si può cercare e scaricare, ma non interrogare con SPARQL.
 connections = Come sono collegate le classi
 connections-of = Classi e collegamenti di { $title }
 connections-text = I cerchi sono classi con il numero di entità. Le frecce sono proprietà tra loro; la larghezza cresce con il numero di triple.

@@ -25,12 +25,17 @@
 //! triples, plus 16 bytes for each blank node of a file. Terms are compared by 64-bit hashes. A collision may add a
 //! triple, but never one that the input does not contain.
 
+mod streamed;
+
+pub use streamed::{StreamedSample, sample_stream};
+
 use lodeseek_profile::Profile;
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{TermId, TermRef, TripleGraph, TripleGraphBuilder, TripleSink, relabelled};
 use oxrdf::{BlankNode, NamedOrBlankNode, Term, Triple, TripleRef};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 
 /// Maximum number of classes and properties with individual counts.
@@ -61,38 +66,98 @@ pub const EXAMPLES_PER_ELEMENT: usize = 2;
 /// ```
 #[derive(Debug)]
 pub struct CountingPass {
-    budget: usize,
     /// All triples, as long as they fit in the budget.
     whole: Option<TripleGraphBuilder>,
     names: BlankNodeNames,
-    statements: u64,
-    type_statements: u64,
-    elements: FrequentItems<Element>,
-    strata: FxHashMap<Element, Stratum>,
-    /// Upper bound of the size of any stratum.
-    largest: usize,
-    links: FrequentItems<u64>,
+    counter: Counter<Triple>,
 }
-
-/// Class or property, by name.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-enum Element {
-    Class(String),
-    Property(String),
-}
-
-/// Triples of one class or property with the smallest hashes, by hash.
-type Stratum = BTreeMap<u64, Triple>;
 
 impl CountingPass {
     /// Creates the first pass for a sample of at most `budget` triples. A budget below 8 is raised to 8.
     #[must_use]
     pub fn new(budget: usize) -> Self {
-        let budget = budget.max(8);
         Self {
-            budget,
             whole: Some(TripleGraphBuilder::new()),
             names: BlankNodeNames::default(),
+            counter: Counter::new(budget.max(8)),
+        }
+    }
+
+    /// Ends the first pass and returns the second pass.
+    #[must_use]
+    pub fn finish(self) -> SamplingPass {
+        let is_sampled = self.whole.is_none();
+        SamplingPass { whole: self.whole, names: BlankNodeNames::default(), sampler: self.counter.finish(is_sampled) }
+    }
+}
+
+/// Triple to be sampled, with names or with numbers of its terms.
+trait SampledTriple: Clone + Hash + fmt::Debug {
+    /// Name of a class or property.
+    type Name: Clone + Eq + Ord + Hash + fmt::Debug;
+
+    /// Returns true if the property is `rdf:type`.
+    fn is_type(&self) -> bool;
+
+    /// Returns the class that the triple assigns.
+    fn class(&self) -> Option<Self::Name>;
+
+    /// Returns the property.
+    fn property(&self) -> Self::Name;
+
+    /// Returns the hashes of the entities of the triple: its subject, and its object if that is another entity.
+    fn ends(&self) -> (u64, Option<u64>);
+}
+
+impl SampledTriple for Triple {
+    type Name = String;
+
+    fn is_type(&self) -> bool {
+        self.predicate.as_str() == rdf::TYPE
+    }
+
+    fn class(&self) -> Option<String> {
+        object_resource(self).filter(|_| self.is_type()).map(|class| name(&class))
+    }
+
+    fn property(&self) -> String {
+        self.predicate.as_str().to_owned()
+    }
+
+    fn ends(&self) -> (u64, Option<u64>) {
+        let subject = entity(&self.subject);
+        let linked = object_resource(self).filter(|_| !self.is_type());
+        (subject, linked.map(|object| entity(&object)).filter(|&object| object != subject))
+    }
+}
+
+/// Class or property, by name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Element<N> {
+    Class(N),
+    Property(N),
+}
+
+/// Triples of one class or property with the smallest hashes, by hash.
+type Stratum<T> = BTreeMap<u64, T>;
+
+/// Counts of the first pass.
+#[derive(Debug)]
+struct Counter<T: SampledTriple> {
+    budget: usize,
+    statements: u64,
+    type_statements: u64,
+    elements: FrequentItems<Element<T::Name>>,
+    strata: FxHashMap<Element<T::Name>, Stratum<T>>,
+    /// Upper bound of the size of any stratum.
+    largest: usize,
+    links: FrequentItems<u64>,
+}
+
+impl<T: SampledTriple> Counter<T> {
+    fn new(budget: usize) -> Self {
+        Self {
+            budget,
             statements: 0,
             type_statements: 0,
             elements: FrequentItems::new(MAX_ELEMENTS),
@@ -107,7 +172,18 @@ impl CountingPass {
         (self.budget / 4 / self.elements.len().max(1)).max(1)
     }
 
-    fn count(&mut self, element: Element, triple: &Triple) {
+    fn add(&mut self, triple: &T) {
+        self.type_statements += u64::from(triple.is_type());
+        if let Some(class) = triple.class() {
+            self.count(Element::Class(class), triple);
+        }
+        self.count(Element::Property(triple.property()), triple);
+        if let (subject, Some(object)) = triple.ends() {
+            [subject, object].into_iter().for_each(|entity| self.links.add(entity, |_| ()));
+        }
+    }
+
+    fn count(&mut self, element: Element<T::Name>, triple: &T) {
         let strata = &mut self.strata;
         self.elements.add(element.clone(), |evicted| drop(strata.remove(evicted)));
         if !self.elements.contains(&element) {
@@ -134,12 +210,11 @@ impl CountingPass {
         self.largest = size;
     }
 
-    /// Ends the first pass and returns the second pass.
-    #[must_use]
-    pub fn finish(mut self) -> SamplingPass {
+    /// Returns the second pass. If `is_sampled` is false, it needs no central entities, because nothing will be sampled.
+    fn finish(mut self, is_sampled: bool) -> Sampler<T> {
         let size = self.stratum_size();
         let quota = self.budget / 4;
-        let mut strata: Vec<(u64, Element, Vec<Triple>)> = std::mem::take(&mut self.strata)
+        let mut strata: Vec<(u64, Element<T::Name>, Vec<T>)> = std::mem::take(&mut self.strata)
             .into_iter()
             .map(|(element, stratum)| {
                 (self.elements.count(&element), element, stratum.into_values().take(size).collect())
@@ -147,12 +222,10 @@ impl CountingPass {
             .collect();
         strata.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         strata.truncate(quota);
-        let central = if self.whole.is_some() { FxHashMap::default() } else { central(&self.links, &strata) };
+        let central = if is_sampled { central(&self.links, &strata) } else { FxHashMap::default() };
         let strata = strata.into_iter().flat_map(|(_, _, triples)| triples).take(quota).collect();
-        SamplingPass {
+        Sampler {
             budget: self.budget,
-            whole: self.whole,
-            names: BlankNodeNames::default(),
             statements: self.statements,
             type_statements: self.type_statements,
             elements: self.elements,
@@ -168,21 +241,27 @@ impl CountingPass {
 }
 
 /// Retains the `size` smallest hashes.
-fn cut(stratum: &mut Stratum, size: usize) {
+fn cut<T>(stratum: &mut Stratum<T>, size: usize) {
     while stratum.len() > size {
         stratum.pop_last();
     }
 }
 
 /// Ranks the central entities: alternately those with most links and those of the strata.
-fn central(links: &FrequentItems<u64>, strata: &[(u64, Element, Vec<Triple>)]) -> FxHashMap<u64, u32> {
+fn central<T: SampledTriple>(
+    links: &FrequentItems<u64>,
+    strata: &[(u64, Element<T::Name>, Vec<T>)],
+) -> FxHashMap<u64, u32> {
     let mut linked: Vec<(u64, u64)> = links.counts().map(|(&entity, count)| (entity, count)).collect();
     linked.sort_unstable_by_key(|&(entity, count)| (std::cmp::Reverse(count), entity));
     let deepest = strata.iter().map(|(_, _, triples)| triples.len()).max().unwrap_or(0);
     let layer = |place: usize| strata.iter().filter_map(move |(_, _, triples)| triples.get(place));
-    let sampled = (0..deepest).flat_map(layer).flat_map(ends);
+    let ends = |triple: &T| {
+        let (subject, object) = triple.ends();
+        [Some(subject), object].into_iter().flatten()
+    };
+    let mut sampled = (0..deepest).flat_map(layer).flat_map(ends);
     let mut ranks = FxHashMap::default();
-    let mut sampled = sampled.map(|(entity, _)| entity);
     let mut linked = linked.into_iter().map(|(entity, _)| entity);
     loop {
         let pair = [linked.next(), sampled.next()];
@@ -205,51 +284,24 @@ impl TripleSink for CountingPass {
     }
 
     fn insert_triple(&mut self, triple: TripleRef<'_>) {
-        self.statements += 1;
-        if self.statements > self.budget as u64 {
+        self.counter.statements += 1;
+        if self.counter.statements > self.counter.budget as u64 {
             self.whole = None;
         }
         if let Some(whole) = &mut self.whole {
             whole.insert(triple);
         }
-        let triple = self.names.named(triple);
-        let is_type = is_type(&triple);
-        self.type_statements += u64::from(is_type);
-        if let Some(class) = class(&triple) {
-            self.count(Element::Class(class), &triple);
-        }
-        self.count(Element::Property(triple.predicate.as_str().to_owned()), &triple);
-        let ends: Vec<(u64, bool)> = ends(&triple).collect();
-        if ends.len() == 2 {
-            ends.into_iter().for_each(|(entity, _)| self.links.add(entity, |_| ()));
-        }
+        self.counter.add(&self.names.named(triple));
     }
 }
 
 /// Second pass: retains the triples of the sample. See the module documentation.
 #[derive(Debug)]
 pub struct SamplingPass {
-    budget: usize,
     whole: Option<TripleGraphBuilder>,
     names: BlankNodeNames,
-    statements: u64,
-    type_statements: u64,
-    elements: FrequentItems<Element>,
-    degrees: FrequentItems<u64>,
-    /// Rank of each central entity.
-    central: FxHashMap<u64, u32>,
-    strata: Vec<Triple>,
-    /// Descriptions by rank of the entity.
-    described: BTreeMap<u32, Description>,
-    description_count: usize,
-    /// First rank without a description, because the budget is spent.
-    end: u32,
-    /// Triples between candidates, by the lower rank of their ends and by hash.
-    links: BTreeMap<(u32, u64), Triple>,
+    sampler: Sampler<Triple>,
 }
-
-/// Retained triples by element and direction, those with the most linked other end first.
-type Description = FxHashMap<(u64, bool), BTreeMap<(std::cmp::Reverse<u64>, u64), Triple>>;
 
 impl SamplingPass {
     /// Returns true if the input must be read a second time. False if the first pass already holds all of it.
@@ -258,9 +310,65 @@ impl SamplingPass {
         self.whole.is_none()
     }
 
-    fn describe(&mut self, entity: u64, is_subject: bool, other: Option<u64>, triple: &Triple) {
+    /// Ends the second pass and returns the sample.
+    #[must_use]
+    pub fn finish(self) -> SampledGraph {
+        if let Some(whole) = self.whole {
+            let graph = whole.finish();
+            return SampledGraph { profile: Profile::new(&graph), graph, is_whole: true, count_error: 0 };
+        }
+        let sampler = self.sampler;
+        let mut builder = TripleGraphBuilder::new();
+        for triple in sampler.triples() {
+            builder.insert_with_labels(triple);
+        }
+        let graph = builder.finish();
+        let counted = |element: Element<String>| sampler.elements.count(&element);
+        let mut profile = Profile::new(&graph);
+        recount(&mut profile.classes, &graph, |class| counted(Element::Class(class)));
+        recount(&mut profile.properties, &graph, |property| counted(Element::Property(property)));
+        profile.triples = sampler.statements;
+        profile.type_triples = sampler.type_statements;
+        SampledGraph { graph, profile, is_whole: false, count_error: sampler.elements.error() }
+    }
+}
+
+/// Selection of the second pass.
+#[derive(Debug)]
+struct Sampler<T: SampledTriple> {
+    budget: usize,
+    statements: u64,
+    type_statements: u64,
+    elements: FrequentItems<Element<T::Name>>,
+    degrees: FrequentItems<u64>,
+    /// Rank of each central entity.
+    central: FxHashMap<u64, u32>,
+    strata: Vec<T>,
+    /// Descriptions by rank of the entity.
+    described: BTreeMap<u32, Description<T>>,
+    description_count: usize,
+    /// First rank without a description, because the budget is spent.
+    end: u32,
+    /// Triples between candidates, by the lower rank of their ends and by hash.
+    links: BTreeMap<(u32, u64), T>,
+}
+
+/// Retained triples by element and direction, those with the most linked other end first.
+type Description<T> = FxHashMap<(u64, bool), BTreeMap<(std::cmp::Reverse<u64>, u64), T>>;
+
+impl<T: SampledTriple> Sampler<T> {
+    fn add(&mut self, triple: &T) {
+        let (subject, object) = triple.ends();
+        self.describe(subject, true, object, triple);
+        if let Some(object) = object {
+            self.link(subject, object, triple);
+            self.describe(object, false, Some(subject), triple);
+        }
+    }
+
+    fn describe(&mut self, entity: u64, is_subject: bool, other: Option<u64>, triple: &T) {
         let Some(&rank) = self.central.get(&entity).filter(|rank| **rank < self.end) else { return };
-        let element = hash(&(class(triple), &triple.predicate));
+        let element = hash(&(triple.class(), triple.property()));
         let linked = other.map_or(0, |other| self.degrees.count(&other));
         let examples = self.described.entry(rank).or_default().entry((element, is_subject)).or_default();
         let before = examples.len();
@@ -279,9 +387,8 @@ impl SamplingPass {
         }
     }
 
-    fn link(&mut self, ends: &[(u64, bool)], triple: &Triple) {
-        let ranks: Option<Vec<u32>> = ends.iter().map(|(entity, _)| self.central.get(entity).copied()).collect();
-        if let Some(&[one, other]) = ranks.as_deref() {
+    fn link(&mut self, subject: u64, object: u64, triple: &T) {
+        if let (Some(&one), Some(&other)) = (self.central.get(&subject), self.central.get(&object)) {
             self.links.insert((one.max(other), hash(triple)), triple.clone());
             if self.links.len() > self.budget / 4 {
                 self.links.pop_last();
@@ -289,26 +396,9 @@ impl SamplingPass {
         }
     }
 
-    /// Ends the second pass and returns the sample.
-    #[must_use]
-    pub fn finish(self) -> SampledGraph {
-        if let Some(whole) = self.whole {
-            let graph = whole.finish();
-            return SampledGraph { profile: Profile::new(&graph), graph, is_whole: true, count_error: 0 };
-        }
-        let mut builder = TripleGraphBuilder::new();
+    fn triples(&self) -> impl Iterator<Item = &T> {
         let described = self.described.values().flat_map(FxHashMap::values).flat_map(BTreeMap::values);
-        for triple in self.strata.iter().chain(described).chain(self.links.values()) {
-            builder.insert_with_labels(triple);
-        }
-        let graph = builder.finish();
-        let counted = |element: Element| self.elements.count(&element);
-        let mut profile = Profile::new(&graph);
-        recount(&mut profile.classes, &graph, |class| counted(Element::Class(class)));
-        recount(&mut profile.properties, &graph, |property| counted(Element::Property(property)));
-        profile.triples = self.statements;
-        profile.type_triples = self.type_statements;
-        SampledGraph { graph, profile, is_whole: false, count_error: self.elements.error() }
+        self.strata.iter().chain(described).chain(self.links.values())
     }
 }
 
@@ -331,15 +421,8 @@ impl TripleSink for SamplingPass {
     }
 
     fn insert_triple(&mut self, triple: TripleRef<'_>) {
-        if !self.needs_second_pass() {
-            return;
-        }
-        let triple = self.names.named(triple);
-        let ends: Vec<(u64, bool)> = ends(&triple).collect();
-        self.link(&ends, &triple);
-        for &(entity, is_subject) in &ends {
-            let other = ends.iter().map(|(end, _)| *end).find(|end| *end != entity);
-            self.describe(entity, is_subject, other, &triple);
+        if self.needs_second_pass() {
+            self.sampler.add(&self.names.named(triple));
         }
     }
 }
@@ -437,15 +520,6 @@ impl BlankNodeNames {
     }
 }
 
-fn is_type(triple: &Triple) -> bool {
-    triple.predicate.as_str() == rdf::TYPE
-}
-
-/// Returns the name of the class that a triple assigns.
-fn class(triple: &Triple) -> Option<String> {
-    object_resource(triple).filter(|_| is_type(triple)).map(|class| name(&class))
-}
-
 /// Returns the object if it is an IRI or a blank node.
 fn object_resource(triple: &Triple) -> Option<NamedOrBlankNode> {
     match &triple.object {
@@ -461,14 +535,6 @@ fn name(node: &NamedOrBlankNode) -> String {
         NamedOrBlankNode::BlankNode(node) => format!("_:{}", node.as_str()),
         NamedOrBlankNode::NamedNode(node) => node.as_str().to_owned(),
     }
-}
-
-/// Returns the entities of a triple, each with true if it is the subject. A link between two entities gives two.
-fn ends(triple: &Triple) -> impl Iterator<Item = (u64, bool)> + use<> {
-    let subject = entity(&triple.subject);
-    let linked = object_resource(triple).filter(|_| !is_type(triple));
-    let object = linked.map(|object| entity(&object)).filter(|&object| object != subject);
-    std::iter::once((subject, true)).chain(object.map(|object| (object, false)))
 }
 
 fn entity(node: &NamedOrBlankNode) -> u64 {

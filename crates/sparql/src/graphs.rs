@@ -4,7 +4,7 @@
 //! after `GRAPH` is translated here ([`Visible::resolve`]), a variable when the query is prepared (`graph_names`).
 
 use super::QueryRequest;
-use super::algebra::each_inside;
+use super::algebra::{children, each_inside, pattern_of};
 use lodeseek_catalog::DatasetId;
 use lodeseek_store::{Store, StoreError};
 use oxrdf::NamedNode;
@@ -24,6 +24,8 @@ pub(super) struct Graphs {
     content: HashMap<NamedNode, NamedNode>,
     /// Graph of present content → what it is of.
     versions: HashMap<NamedNode, StoredVersion>,
+    /// IRIs of datasets whose content is not in the store.
+    index_only: HashSet<NamedNode>,
 }
 
 #[derive(Debug)]
@@ -47,13 +49,40 @@ pub(super) struct Visible {
 impl Graphs {
     pub(super) fn from_store(store: &Store) -> Result<Self, StoreError> {
         let iris = store.iris();
-        let (mut content, mut versions) = (HashMap::new(), HashMap::new());
+        let not_stored = store.index_only()?;
+        let (mut content, mut versions, mut index_only) = (HashMap::new(), HashMap::new(), HashSet::new());
         for (id, version) in store.versions()? {
             let (graph, dataset) = (iris.graph(&id, &version), iris.dataset(&id));
+            if not_stored.contains(&id) {
+                index_only.insert(dataset);
+                continue;
+            }
             content.insert(dataset.clone(), graph.clone());
             versions.insert(graph, StoredVersion { id, version, dataset });
         }
-        Ok(Self { metadata: vec![iris.catalog(), iris.profiles(), iris.snippets()], content, versions })
+        Ok(Self { metadata: vec![iris.catalog(), iris.profiles(), iris.snippets()], content, versions, index_only })
+    }
+
+    /// Returns the first name of a dataset in a query or a request whose content is not in the store.
+    pub(super) fn find_index_only<'q>(&self, request: &'q QueryRequest, query: &'q Query) -> Option<&'q NamedNode> {
+        if self.index_only.is_empty() {
+            return None;
+        }
+        let is_index_only = |name: &&NamedNode| self.index_only.contains(*name);
+        let from = from_clauses(query).into_iter();
+        let from = from.flat_map(|dataset| dataset.default.iter().chain(dataset.named.iter().flatten()));
+        let declared = request.default_graphs.iter().chain(&request.named_graphs).chain(from);
+        declared.into_iter().find(is_index_only).or_else(|| self.index_only_in(pattern_of(query)))
+    }
+
+    fn index_only_in<'q>(&self, pattern: &'q GraphPattern) -> Option<&'q NamedNode> {
+        match pattern {
+            GraphPattern::Service { .. } => None, // it has graphs of its own
+            GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), .. } if self.index_only.contains(name) => {
+                Some(name)
+            }
+            _ => children(pattern).into_iter().find_map(|inner| self.index_only_in(inner)),
+        }
     }
 
     /// The graphs of metadata, which together are the default graph.

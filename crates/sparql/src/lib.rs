@@ -428,6 +428,12 @@ fn plan(engine: &Arc<QueryEngine>, request: &QueryRequest, limits: &SparqlLimits
     columns::order_columns(&mut query, &request.query);
     Cost::from_query(&query).check(limits)?;
     let graphs = engine.statistics.graphs(&engine.store).map_err(|error| failed(&error))?;
+    if let Some(dataset) = graphs.find_index_only(request, &query) {
+        return Err(SparqlError::Unsupported(format!(
+            "the content of {dataset} is index-only: it is not in the RDF store, and cannot be queried; download it, or load it \
+             without --no-store"
+        )));
+    }
     let visible = graphs.visible(request, &query);
     graphs.resolve(&mut query, &visible);
     let services = federation::services_of(request);

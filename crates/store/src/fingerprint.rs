@@ -4,7 +4,7 @@
 //! fingerprint is a hash of the graph ([`canonical_fingerprint`]), so that another syntax or order of one graph is
 //! recognised. It is computed once, with the version; in older homes on first use.
 
-use super::{Entry, Store, StoreError, graph_file};
+use super::{Entry, Store, StoreError, StoredContent, graph_file};
 use lodeseek_rdf::{TripleGraph, canonical_fingerprint};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,10 @@ impl Store {
         let line = match read(&self.home, version) {
             Some(line) => line,
             None => {
-                let line = made(version, &self.content(entry)?);
+                let line = match self.open_content(entry)? {
+                    StoredContent::InMemory(graph) => made(version, &graph),
+                    StoredContent::Streamed(_) => NONE.to_owned(),
+                };
                 if self.access == super::Access::Write {
                     write(&self.home, version, &line)?;
                 }
@@ -47,6 +50,11 @@ pub(super) fn keep(home: &Path, version: &str, graph: &TripleGraph) -> Result<()
         Some(_) => Ok(()),
         None => write(home, version, &made(version, graph)),
     }
+}
+
+/// Notes that a version has no fingerprint, because its graph exceeds memory.
+pub(super) fn keep_none(home: &Path, version: &str) -> Result<(), StoreError> {
+    write(home, version, NONE)
 }
 
 fn made(version: &str, graph: &TripleGraph) -> String {

@@ -3,9 +3,9 @@
 //! The name is the checksum: a file that does not hash to its name is not used. So files may be written without waiting for
 //! the disk; before a commit names them they are [settled](settle), many at once.
 
-use super::{StoreError, counts, fingerprint};
-use lodeseek_rdf::TripleGraph;
-use lz4_flex::frame::{FrameDecoder, FrameEncoder};
+use super::{StoreError, StoredContent, counts, fingerprint, sample};
+use lodeseek_rdf::{CompactSource, SortedRuns, StreamedGraph, TripleGraph};
+use lz4_flex::frame::{BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -29,10 +29,48 @@ pub(super) fn write(home: &Path, graph: &TripleGraph) -> Result<String, StoreErr
     let version = version(&compact);
     let path = path(home, &version);
     // A file damaged by a failing disk or a power cut is made again.
-    if !path.exists() || from_compact(&path, &version).is_err() {
+    if !path.exists() || open(&path, &version, 0).is_err() {
         write_compact(&path, &compact)?;
     }
     Ok(version)
+}
+
+/// Writes a graph that exceeds memory, if it is not there yet, and returns its version. It is not [settled](settle).
+/// `beside` is a path for it until its name is known.
+pub(super) fn write_runs(home: &Path, runs: SortedRuns, beside: &Path) -> Result<String, StoreError> {
+    let file = File::create(beside).map_err(StoreError::io(beside))?;
+    let info = FrameInfo::new().block_size(BlockSize::Max1MB);
+    let encoder = FrameEncoder::with_frame_info(info, io::BufWriter::with_capacity(1 << 20, file));
+    let mut out = Hashing { out: encoder, hash: Sha256::new() };
+    runs.write_compact(&mut out).map_err(StoreError::io(beside))?;
+    let finished = out.out.finish().map_err(|error| StoreError::io(beside)(error.into()))?;
+    finished.into_inner().map_err(|error| StoreError::io(beside)(error.into_error()))?;
+    let version = name(&out.hash.finalize());
+    let path = path(home, &version);
+    if path.exists() && open(&path, &version, 0).is_ok() {
+        fs::remove_file(beside).map_err(StoreError::io(beside))?;
+    } else {
+        fs::rename(beside, &path).map_err(StoreError::io(&path))?;
+    }
+    Ok(version)
+}
+
+/// Writer that hashes all that it writes.
+struct Hashing<W> {
+    out: W,
+    hash: Sha256,
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Writes a graph read from the store, if it is still exactly what the version names.
@@ -55,19 +93,59 @@ pub(super) fn compress(path: &Path, compact: &[u8]) -> Result<Vec<u8>, StoreErro
     encoder.finish().map_err(|error| StoreError::io(path)(error.into()))
 }
 
-/// Reads a graph; the reason where the file cannot be used.
-pub(super) fn read(path: &Path, expected: &str) -> Result<TripleGraph, String> {
-    TripleGraph::from_compact(&from_compact(path, expected)?).ok_or_else(|| "it is of another format".to_owned())
-}
-
-fn from_compact(path: &Path, expected: &str) -> Result<Vec<u8>, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
+/// Opens a graph and verifies it against its name; the reason where the file cannot be used. A graph whose compact form has
+/// more than `limit` bytes is not held in memory, unless it has triple terms.
+pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredContent, String> {
+    let mut input = decoder(path).map_err(|error| error.to_string())?;
     let mut compact = Vec::new();
-    FrameDecoder::new(file).read_to_end(&mut compact).map_err(|error| error.to_string())?;
-    if version(&compact) != expected {
+    input.by_ref().take(limit as u64 + 1).read_to_end(&mut compact).map_err(|error| error.to_string())?;
+    let mut hash = Sha256::new();
+    hash.update(&compact);
+    let is_large = compact.len() > limit;
+    if is_large {
+        drop(std::mem::take(&mut compact));
+        let mut rest = vec![0; 1 << 20];
+        loop {
+            match input.read(&mut rest).map_err(|error| error.to_string())? {
+                0 => break,
+                length => hash.update(&rest[..length]),
+            }
+        }
+    }
+    if name(&hash.finalize()) != expected {
         return Err("its content does not match its name".to_owned());
     }
-    Ok(compact)
+    if is_large {
+        match streamed(path) {
+            Ok(graph) => return Ok(StoredContent::Streamed(graph)),
+            // Triple terms cannot be streamed. `load` rejects such content; other programs may have built it in memory.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                let read = decoder(path).and_then(|mut input| input.read_to_end(&mut compact));
+                read.map_err(|error| error.to_string())?;
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    TripleGraph::from_compact(&compact).map(StoredContent::InMemory).ok_or_else(|| "it is of another format".to_owned())
+}
+
+/// Opens a graph that exceeds memory, without a comparison with its name.
+pub(super) fn streamed(path: &Path) -> io::Result<StreamedGraph> {
+    let path = path.to_owned();
+    StreamedGraph::open(move || decoder(&path))
+}
+
+fn decoder(path: &Path) -> io::Result<CompactSource> {
+    Ok(Box::new(FrameDecoder::new(File::open(path)?)))
+}
+
+/// Reads a graph whole; the reason where the file cannot be used.
+#[cfg(test)]
+pub(super) fn read(path: &Path, expected: &str) -> Result<TripleGraph, String> {
+    match open(path, expected, usize::MAX - 1)? {
+        StoredContent::InMemory(graph) => Ok(graph),
+        StoredContent::Streamed(_) => Err("it is too large".to_owned()),
+    }
 }
 
 fn version(compact: &[u8]) -> String {
@@ -76,7 +154,11 @@ fn version(compact: &[u8]) -> String {
 
 /// Computes the name of a version, which also guards the counts stored for it.
 pub(super) fn checksum(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    name(&Sha256::digest(bytes))
+}
+
+fn name(hash: &[u8]) -> String {
+    hash.iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes a file with a checksum as its first line, whole or not at all.
@@ -169,7 +251,8 @@ pub(super) fn remove_unnamed(home: &Path, named: &HashSet<String>) -> Result<(),
         let path = entry.map_err(StoreError::io(&folder))?.path();
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let is_graph = path.extension().is_some_and(|suffix| suffix == SUFFIX);
-        let is_ours = is_graph || counts::is_counts(&path) || fingerprint::is_fingerprint(&path);
+        let is_derived = counts::is_counts(&path) || fingerprint::is_fingerprint(&path) || sample::is_sample(&path);
+        let is_ours = is_graph || is_derived;
         if !named.contains(&stem) || !is_ours {
             fs::remove_file(&path).map_err(StoreError::io(&path))?;
         }

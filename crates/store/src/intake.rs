@@ -5,7 +5,7 @@ use super::counts::GraphCounts;
 use super::{counts, fingerprint, graph_file};
 use lodeseek_catalog::{Dataset, DatasetId, Distribution, Iris, LocalCopy, Location, dcat};
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome};
-use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
+use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, TripleSink};
 use oxrdf::{NamedNode, Triple};
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -77,6 +77,12 @@ pub fn describe_dataset(dataset: &Dataset, iris: &Iris) -> Vec<Triple> {
 #[must_use]
 pub fn read_source_files(sources: &[SourceFile], limits: &Limits) -> DatasetContent {
     let mut builder = TripleGraphBuilder::new();
+    let (files, lacks_content) = read_into(&mut builder, sources, limits);
+    DatasetContent { graph: builder.finish(), files, lacks_content }
+}
+
+/// Reads the files of a dataset. Returns their reports, and true if a file that should hold content does not.
+pub(super) fn read_into(sink: &mut dyn TripleSink, sources: &[SourceFile], limits: &Limits) -> (Vec<FileReport>, bool) {
     let plain = DumpReader::with_limits(limits.clone());
     let mut files = Vec::new();
     let mut has_void_file = false;
@@ -88,7 +94,7 @@ pub fn read_source_files(sources: &[SourceFile], limits: &Limits) -> DatasetCont
         match place {
             SourcePlace::File(path) => {
                 // A parser that panics is wrong about one file; the others, and the load, go on.
-                let read = catch_unwind(AssertUnwindSafe(|| intake.read_file(path, name, base, &mut builder)));
+                let read = catch_unwind(AssertUnwindSafe(|| intake.read_file(path, name, base, sink)));
                 let reports = read.unwrap_or_else(|_| {
                     vec![FileReport::unreadable(name, "its parser broke off: a bug worth reporting")]
                 });
@@ -100,7 +106,7 @@ pub fn read_source_files(sources: &[SourceFile], limits: &Limits) -> DatasetCont
         }
     }
     let lacks_content = has_void_file || files.iter().any(|file| file.outcome == Outcome::Unreadable);
-    DatasetContent { graph: builder.finish(), files, lacks_content }
+    (files, lacks_content)
 }
 
 /// Returns the size of the local files of a dataset in bytes.

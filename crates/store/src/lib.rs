@@ -11,10 +11,11 @@
 //! home/lock            held exclusively by the writer, shared by readers
 //! home/store/          Oxigraph: one named graph per dataset version, the graphs catalogue, profiles, snippets, and
 //!                      the pointers from datasets to their current versions
-//! home/graphs/         one file per dataset version, for stages that scan whole graphs, with its counts and
-//!                      canonical fingerprint
+//! home/graphs/         one file per dataset version, for stages that scan whole graphs, with its counts,
+//!                      canonical fingerprint and, if it exceeds memory, a sample
 //! home/index/          the text index (written by a later stage), with duplicates.json and quality/
 //! home/views/          checkpoints of the store for worker processes, while it is open for writing
+//! home/scratch/        temporary files of large graphs, while they are loaded or indexed
 //! ```
 //!
 //! *Why versions?* Replacing a graph in place cannot be both atomic and fast: clearing a million triples takes Oxigraph
@@ -28,9 +29,15 @@
 //! at memory speed and verified by its hash. If it is lost, the graph is read from the store, which keeps numbers and
 //! dates by their value alone (`54.0` becomes `54`); the next load restores the file.
 
+//!
+//! *Large graphs.* A graph whose compact form exceeds 128 MiB is never held in memory. Its file is merged from sorted runs and
+//! read sequentially, with the same bytes and the same version as any other. A dataset can also be *index-only*: its content
+//! is then in its graph file alone, and the store has none of its triples.
+
 mod blank;
 mod change;
 mod commit_record;
+mod content;
 pub mod counts;
 mod fingerprint;
 mod graph_file;
@@ -44,6 +51,7 @@ mod record;
 mod remove;
 mod repair;
 mod resource;
+mod sample;
 mod series;
 mod named_graphs;
 mod occurrences;
@@ -52,6 +60,7 @@ mod undo;
 mod verify;
 mod view;
 
+pub use content::StoredContent;
 pub use counts::{GraphCounts, UsageCounts};
 pub use fingerprint::Fingerprint;
 pub use graph_file::{read_checked, write_checked, write_whole};
@@ -61,8 +70,8 @@ pub use intake::{
 };
 pub use journal::{PastDataset, PastLoad};
 pub use load::{
-    DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced,
-    StagedDataset,
+    ContentPlace, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader, Phase,
+    Replaced, StagedDataset,
 };
 pub use named_graphs::StoredGraph;
 pub use occurrences::{Occurrences, Uses};
@@ -76,7 +85,7 @@ pub use view::StoreView;
 
 use lodeseek_catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
 use lodeseek_rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek};
-use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
+use lodeseek_rdf::{MAX_COMPACT_BYTES, TripleGraph, TripleGraphBuilder};
 use oxigraph::store::{StorageError, Store as Oxigraph};
 use oxrdf::{GraphNameRef, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
 use serde::Deserialize;
@@ -171,6 +180,14 @@ pub enum StoreError {
     /// No such dataset.
     #[error("there is no dataset {0}")]
     NoDataset(DatasetId),
+    /// The content of a dataset exceeds memory.
+    #[error(
+        "the content of {id} exceeds memory, and is not read whole; run `lodeseek index`, which takes a sample for snippets"
+    )]
+    TooLarge {
+        /// The dataset, or the version of its content.
+        id: String,
+    },
     /// The store has no files that another process could read.
     #[error("the store is in memory; other processes need a home on disk")]
     InMemory,
@@ -184,6 +201,13 @@ impl From<StorageError> for StoreError {
         let is_corruption =
             matches!(error, StorageError::Corruption(_)) || signs.iter().any(|sign| message.contains(sign));
         if is_corruption { Self::Corruption(message) } else { Self::Oxigraph(message) }
+    }
+}
+
+/// Errors of large graphs name no file: they are read and written in the home.
+impl From<io::Error> for StoreError {
+    fn from(cause: io::Error) -> Self {
+        Self::Io { path: PathBuf::from("graphs"), cause }
     }
 }
 
@@ -202,10 +226,12 @@ pub enum Access {
     Write,
 }
 
-/// The key of the configuration file that belongs to the store. All other keys belong to the program.
+/// The keys of the configuration file that belong to the store. All other keys belong to the program.
 #[derive(Deserialize)]
 struct Settings {
     base: Option<String>,
+    #[serde(default)]
+    content: ContentPlace,
 }
 
 /// Name of the configuration file in a home.
@@ -221,12 +247,26 @@ pub fn is_home(home: &Path) -> bool {
     home.join(SETTINGS).is_file() && home.join(STORE).is_dir()
 }
 
-/// Reads a dataset's content from its graph file alone, beside whoever has the store open.
-pub fn read_content(home: &Path, version: &str) -> Result<TripleGraph, StoreError> {
+/// Reads a dataset's content from its graph file alone, beside whoever has the store open. If it is too large for memory, its
+/// [sample](Store::write_sample) is returned, and true.
+///
+/// # Errors
+/// [`StoreError::TooLarge`] if a sample is needed, and there is none.
+pub fn read_content(home: &Path, version: &str) -> Result<(TripleGraph, bool), StoreError> {
+    read_content_within(home, version, MAX_COMPACT_BYTES)
+}
+
+fn read_content_within(home: &Path, version: &str, limit: usize) -> Result<(TripleGraph, bool), StoreError> {
+    if let Some(sample) = sample::read(home, version) {
+        return Ok((sample, true));
+    }
     let path = graph_file::path(home, version);
     let damaged =
         |reason| StoreError::Damaged { home: home.to_owned(), reason: format!("{}: {reason}", path.display()) };
-    graph_file::read(&path, version).map_err(damaged)
+    match graph_file::open(&path, version, limit).map_err(damaged)? {
+        StoredContent::InMemory(graph) => Ok((graph, false)),
+        StoredContent::Streamed(_) => Err(StoreError::TooLarge { id: version.to_owned() }),
+    }
 }
 
 /// The version of all datasets without content.
@@ -248,6 +288,10 @@ pub struct Store {
     iris: Iris,
     oxigraph: Oxigraph,
     access: Access,
+    /// Size of the compact form above which a graph is not held in memory.
+    graph_limit: usize,
+    /// Place of the content of new datasets.
+    content_place: ContentPlace,
     /// Incremented before and after each change of metadata.
     changes: AtomicU64,
     /// Number of replaced descriptions since the store was opened.
@@ -299,9 +343,11 @@ impl Store {
         let iris = settings(home, access, base)?;
         if access == Access::Write {
             view::remove_old_views(home)?;
+            content::remove_scratch(home)?;
         }
+        let content_place = read_settings(&home.join(SETTINGS), access)?.content;
         let oxigraph = open_oxigraph(&home.join(STORE), access)?;
-        Ok(Self::with_parts(home, iris, oxigraph, access, Some(lock)))
+        Ok(Self { content_place, ..Self::with_parts(home, iris, oxigraph, access, Some(lock)) })
     }
 
     fn with_parts(home: &Path, iris: Iris, oxigraph: Oxigraph, access: Access, lock: Option<File>) -> Self {
@@ -312,6 +358,8 @@ impl Store {
             pointers,
             oxigraph,
             access,
+            graph_limit: MAX_COMPACT_BYTES,
+            content_place: ContentPlace::default(),
             changes: AtomicU64::default(),
             described: AtomicU64::default(),
             views: Mutex::default(),
@@ -365,22 +413,13 @@ impl Store {
     }
 
     /// All of a dataset's content.
+    ///
+    /// # Errors
+    /// [`StoreError::TooLarge`] if it exceeds memory; [`Self::open_content`] opens it.
     pub fn content(&self, entry: &Entry) -> Result<TripleGraph, StoreError> {
-        self.content_of(&entry.dataset.metadata.id, &entry.version)
-    }
-
-    fn content_of(&self, id: &DatasetId, version: &str) -> Result<TripleGraph, StoreError> {
-        let path = graph_file::path(&self.home, version);
-        match graph_file::read(&path, version) {
-            Ok(graph) => Ok(graph),
-            Err(reason) => {
-                tracing::warn!(dataset = %id, path = %path.display(), %reason, "graph file cannot be used; reading the graph from the store");
-                let graph = self.read_graph(&self.iris.graph(id, version))?;
-                if self.access == Access::Write {
-                    graph_file::restore(&self.home, version, &graph)?;
-                }
-                Ok(graph)
-            }
+        match self.open_content(entry)? {
+            StoredContent::InMemory(graph) => Ok(graph),
+            StoredContent::Streamed(_) => Err(StoreError::TooLarge { id: entry.dataset.metadata.id.to_string() }),
         }
     }
 
@@ -474,16 +513,17 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the files of the current versions: graph files, counts and fingerprints, as far as they exist.
+    /// Returns the files of the current versions: graph files, counts, fingerprints and samples, as far as they exist.
     pub fn version_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut versions: Vec<String> = self.versions()?.into_values().collect();
         versions.sort();
         versions.dedup();
-        let mut paths = Vec::with_capacity(3 * versions.len());
+        let mut paths = Vec::with_capacity(4 * versions.len());
         for version in versions {
             paths.push(graph_file::path(&self.home, &version));
             paths.push(counts::path(&self.home, &version));
             paths.push(fingerprint::path(&self.home, &version));
+            paths.push(sample::path(&self.home, &version));
         }
         paths.retain(|path| path.exists());
         Ok(paths)
@@ -494,11 +534,21 @@ impl Store {
         if let Some(counts) = GraphCounts::read(&self.home, version) {
             return Ok(counts);
         }
-        let counts = GraphCounts::from_graph(&self.content_of(id, version)?);
+        let counts = self.count(&self.open_content_of(id, version)?)?;
         if self.access == Access::Write {
             counts.write(&self.home, version)?;
         }
         Ok(counts)
+    }
+
+    /// Counts content, in memory or streamed.
+    fn count(&self, content: &StoredContent) -> Result<GraphCounts, StoreError> {
+        match content {
+            StoredContent::InMemory(graph) => Ok(GraphCounts::from_graph(graph)),
+            StoredContent::Streamed(graph) => {
+                GraphCounts::from_stream(graph, &self.scratch_folder()).map_err(StoreError::io(&self.home))
+            }
+        }
     }
 
     /// Returns a term of a dataset's graph as the store holds it: blank nodes are scoped to the graph.
@@ -625,8 +675,10 @@ impl Store {
     /// Takes away content no pointer names: replaced versions, and what a killed load left behind. How many graphs went.
     pub fn clear_replaced(&self, on_progress: &dyn Fn(usize, usize)) -> Result<usize, StoreError> {
         let versions = self.versions()?;
+        let index_only = self.index_only()?;
+        let stored = versions.iter().filter(|(id, _)| !index_only.contains(id));
         let named: std::collections::HashSet<NamedNode> =
-            versions.iter().map(|(id, version)| self.iris.graph(id, version)).collect();
+            stored.map(|(id, version)| self.iris.graph(id, version)).collect();
         let prefix = format!("{}graph/", self.iris.base());
         let mut stale = Vec::new();
         for graph in self.oxigraph.named_graphs() {
@@ -682,19 +734,27 @@ fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
     }
 }
 
+/// Reads the text of the configuration file. A new home may have none.
+fn settings_text(path: &Path, access: Access) -> Result<String, StoreError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(text),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound && access == Access::Write => Ok(String::new()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+            Err(StoreError::NoHome { home: path.parent().unwrap_or(path).to_owned() })
+        }
+        Err(cause) => Err(StoreError::Io { path: path.to_owned(), cause }),
+    }
+}
+
+fn read_settings(path: &Path, access: Access) -> Result<Settings, StoreError> {
+    let text = settings_text(path, access)?;
+    toml::from_str(&text).map_err(|error| StoreError::Settings { path: path.to_owned(), reason: error.to_string() })
+}
+
 /// Reads the base of a home. A new home gets `base` or the default, which is written to the configuration file.
 fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<Iris, StoreError> {
     let path = home.join(SETTINGS);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound && access == Access::Write => String::new(),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
-            return Err(StoreError::NoHome { home: home.to_owned() });
-        }
-        Err(cause) => return Err(StoreError::Io { path, cause }),
-    };
-    let settings: Settings = toml::from_str(&text)
-        .map_err(|error| StoreError::Settings { path: path.clone(), reason: error.to_string() })?;
+    let settings = read_settings(&path, access)?;
     let has_store = home.join(STORE).is_dir();
     if access == Access::Read && !has_store {
         return Err(StoreError::NoHome { home: home.to_owned() });
@@ -715,7 +775,7 @@ fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<Iris, Sto
     let iris = Iris::new(base.unwrap_or(Iris::DEFAULT_BASE))?;
     let line = format!("base = {}\n", toml::Value::from(iris.base()));
     // Keys of the root table precede all tables, so the line is the first.
-    graph_file::write_whole(&path, (line + &text).as_bytes())?;
+    graph_file::write_whole(&path, (line + &settings_text(&path, access)?).as_bytes())?;
     Ok(iris)
 }
 

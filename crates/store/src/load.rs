@@ -4,16 +4,19 @@
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
 use super::counts::GraphCounts;
-use super::intake::{DatasetContent, bytes_of, describe_dataset, read_source_files, source_files};
-use super::{Description, Stamp, Store, StoreError, blank, fingerprint, graph_file, journal, read_content};
+use super::intake::{DatasetContent, bytes_of, describe_dataset, read_into, source_files};
+use super::{Description, Stamp, Store, StoreError, StoredContent, blank, fingerprint, graph_file, journal};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId};
-use lodeseek_rdf::TripleGraph;
 use lodeseek_rdf::dump::{FileReport, Limits};
 use lodeseek_rdf::vocab::lodeseek;
-use oxrdf::{Literal, NamedNode, Triple};
+use lodeseek_rdf::{BuiltGraph, ExternalGraphBuilder, SortedRuns, TripleGraph, TripleGraphBuilder};
+use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term, Triple};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
 /// Options of a load.
@@ -33,6 +36,19 @@ pub struct LoadOptions {
     pub replaced: Replaced,
     /// Treatment of a new dataset with a file that cannot be read. Default: it is stored with what can be read.
     pub incomplete: Incomplete,
+    /// Place of the content. Default: that of the home's key `content`, else the store.
+    pub content: Option<ContentPlace>,
+}
+
+/// Place of the content of loaded datasets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContentPlace {
+    /// Graph files and the store: SPARQL can query it.
+    #[default]
+    Store,
+    /// Graph files alone: enough for search, snippets, pages and downloads. SPARQL cannot query it.
+    IndexOnly,
 }
 
 /// Treatment of a new dataset of which a file is missing, damaged, or holds nothing that can be read.
@@ -65,12 +81,15 @@ impl Default for LoadOptions {
             stamp: Stamp::default(),
             replaced: Replaced::default(),
             incomplete: Incomplete::default(),
+            content: None,
         }
     }
 }
 
 /// Parsed datasets waiting to be written; more would only fill memory.
 const WAITING_DATASETS: usize = 4;
+/// Parsed triples waiting to be written, from which on no further dataset is parsed.
+const WAITING_TRIPLES: u64 = 2_000_000;
 /// Datasets after which a batch is committed, however few triples they have. The descriptions of a batch are one transaction, which
 /// is held in memory: about 16 KB a dataset.
 const BATCH_DATASETS: usize = 2000;
@@ -187,13 +206,27 @@ pub struct StagedDataset {
 
 /// A dataset read and ready to be written.
 struct Parsed {
-    /// Its description in the catalogue graph, without the number of skipped statements.
+    /// Its description in the catalogue graph, without the number of skipped statements and the place of the content.
     description: Vec<Triple>,
-    graph: TripleGraph,
+    content: StoredContent,
     version: String,
     /// If true, a file that should hold content is missing, damaged, or holds nothing that can be read.
     lacks_content: bool,
     report: DatasetReport,
+}
+
+impl Parsed {
+    fn new(
+        dataset: &Dataset,
+        content: StoredContent,
+        version: String,
+        files: Vec<FileReport>,
+        lacks_content: bool,
+        store: &Store,
+    ) -> Self {
+        let report = DatasetReport::new(dataset.metadata.id.clone(), dataset.metadata.title(), content.len(), files);
+        Self { description: describe_dataset(dataset, &store.iris), content, version, lacks_content, report }
+    }
 }
 
 /// Loads catalogues into a store.
@@ -233,9 +266,13 @@ impl<'s> Loader<'s> {
         let mut run = Run::new(self, &datasets, &folder, problems, on_progress);
         let (sender, receiver) = sync_channel(WAITING_DATASETS);
         let (store, limits) = (self.store, &self.options.limits);
+        let backlog = Backlog::default();
         thread::scope(|scope| {
-            scope.spawn(move || parse_all(datasets, &folder, store, limits, &sender));
-            run.receive(receiver)
+            let backlog = &backlog;
+            scope.spawn(move || parse_all(datasets, &folder, store, limits, backlog, &sender));
+            let received = run.receive(receiver, backlog);
+            backlog.close();
+            received
         })?;
         run.finish()
     }
@@ -252,9 +289,9 @@ impl<'s> Loader<'s> {
             let content = DatasetContent { graph, files: Vec::new(), lacks_content: false };
             let mut parsed = parsed(&dataset, content, self.store)?;
             parsed.report.read = parsed.report.triples;
-            run.take(parsed, 0)?;
+            run.take(parsed, 0, &Backlog::default())?;
         }
-        run.write()?;
+        run.write(&Backlog::default())?;
         run.finish()
     }
 
@@ -272,10 +309,13 @@ impl<'s> Loader<'s> {
         run.progress.datasets_total = total;
         for dataset in datasets {
             let StagedDataset { description, version, lacks_content, report } = dataset?;
-            let graph = read_content(&self.store.home, &version)?;
-            run.take(Parsed { description, graph, version, lacks_content, report }, 0)?;
+            let path = graph_file::path(&self.store.home, &version);
+            let content = graph_file::open(&path, &version, self.store.graph_limit).map_err(|reason| {
+                StoreError::Damaged { home: self.store.home.clone(), reason: format!("{}: {reason}", path.display()) }
+            })?;
+            run.take(Parsed { description, content, version, lacks_content, report }, 0, &Backlog::default())?;
         }
-        run.write()?;
+        run.write(&Backlog::default())?;
         Ok(run.finish()?)
     }
 }
@@ -286,7 +326,7 @@ struct Run<'r> {
     on_progress: &'r dyn Fn(LoadProgress),
     progress: LoadProgress,
     waiting: Vec<Parsed>,
-    waiting_triples: usize,
+    waiting_triples: u64,
     report: LoadReport,
 }
 
@@ -311,24 +351,29 @@ impl<'r> Run<'r> {
         Self { loader, on_progress, progress, waiting: Vec::new(), waiting_triples: 0, report }
     }
 
-    fn receive(&mut self, parsed: Receiver<Result<(Parsed, u64), StoreError>>) -> Result<(), StoreError> {
+    fn receive(
+        &mut self,
+        parsed: Receiver<Result<(Parsed, u64), StoreError>>,
+        backlog: &Backlog,
+    ) -> Result<(), StoreError> {
         for parsed in parsed {
             let (parsed, bytes) = parsed?;
-            self.take(parsed, bytes)?;
+            self.take(parsed, bytes, backlog)?;
         }
-        self.write()
+        self.write(backlog)
     }
 
     /// Takes a dataset, and writes those waiting if they are enough.
-    fn take(&mut self, parsed: Parsed, bytes: u64) -> Result<(), StoreError> {
+    fn take(&mut self, parsed: Parsed, bytes: u64, backlog: &Backlog) -> Result<(), StoreError> {
         self.progress.datasets += 1;
         self.progress.bytes += bytes;
         self.progress.triples += parsed.report.triples;
-        self.waiting_triples += parsed.graph.len();
+        self.waiting_triples += parsed.content.len();
         self.waiting.push(parsed);
         (self.on_progress)(self.progress);
-        let is_full = self.waiting_triples >= self.loader.options.batch_triples || self.waiting.len() >= BATCH_DATASETS;
-        if is_full { self.write() } else { Ok(()) }
+        let is_full =
+            self.waiting_triples >= self.loader.options.batch_triples as u64 || self.waiting.len() >= BATCH_DATASETS;
+        if is_full { self.write(backlog) } else { Ok(()) }
     }
 
     fn finish(mut self) -> Result<LoadReport, StoreError> {
@@ -345,18 +390,20 @@ impl<'r> Run<'r> {
     }
 
     /// Writes and commits what is waiting.
-    fn write(&mut self) -> Result<(), StoreError> {
+    fn write(&mut self, backlog: &Backlog) -> Result<(), StoreError> {
         (self.on_progress)(LoadProgress { phase: Phase::Writing, ..self.progress });
         let store = self.loader.store;
         let mut batch = std::mem::take(&mut self.waiting);
-        self.waiting_triples = 0;
+        let triples = std::mem::take(&mut self.waiting_triples);
+        let place = self.loader.options.content.unwrap_or(store.content_place);
         let mut descriptions = Vec::new();
         let mut new_content = Vec::new();
-        for (place, parsed) in batch.iter_mut().enumerate() {
+        for (number, parsed) in batch.iter_mut().enumerate() {
             let id = &parsed.report.id;
-            let description = description(parsed, store);
+            let description = description(parsed, place, store);
             let present = store.version(id)?;
-            let same_content = present.as_ref() == Some(&parsed.version) && store.has_content(id, parsed)?;
+            let has_content = place == ContentPlace::IndexOnly || store.has_content(id, parsed)?;
+            let same_content = present.as_ref() == Some(&parsed.version) && has_content;
             let is_kept = present.is_some() || self.loader.options.incomplete == Incomplete::Rejected;
             if is_kept && !same_content && parsed.lacks_content {
                 parsed.report.outcome = DatasetOutcome::Kept;
@@ -369,43 +416,91 @@ impl<'r> Run<'r> {
             }
             parsed.report.outcome = match present {
                 Some(_) => DatasetOutcome::Replaced,
-                None if parsed.graph.is_empty() => DatasetOutcome::MetadataOnly,
+                None if parsed.content.is_empty() => DatasetOutcome::MetadataOnly,
                 None => DatasetOutcome::Loaded,
             };
             if !same_content {
-                new_content.push(place);
+                new_content.push(number);
             }
             descriptions.push(Description { id: id.clone(), version: parsed.version.clone(), triples: description });
         }
         // The store keeps numbers by their value; as they were written they are in these files alone.
         graph_file::settle(
             &store.home,
-            &new_content.iter().map(|&place| batch[place].version.as_str()).collect::<Vec<_>>(),
+            &new_content.iter().map(|&number| batch[number].version.as_str()).collect::<Vec<_>>(),
         )?;
-        self.write_content(&batch, &new_content)?;
+        if place == ContentPlace::Store {
+            self.write_content(&batch, &new_content)?;
+        }
         if !descriptions.is_empty() {
             store.describe(&descriptions, &self.loader.options.stamp)?;
         }
         self.report.datasets.extend(batch.into_iter().map(|parsed| parsed.report));
+        backlog.remove(triples);
         Ok(())
     }
 
-    fn write_content(&self, batch: &[Parsed], places: &[usize]) -> Result<(), StoreError> {
+    fn write_content(&self, batch: &[Parsed], numbers: &[usize]) -> Result<(), StoreError> {
         let (store, options) = (self.loader.store, &self.loader.options);
-        let quads = places.iter().map(|&place| &batch[place]).flat_map(|parsed| {
-            let graph = store.iris.graph(&parsed.report.id, &parsed.version);
-            let space = blank::BlankNodeScope::from_graph(&graph);
-            let triples = parsed.graph.triples().iter();
-            triples.map(move |&triple| space.to_store(parsed.graph.to_triple(triple)).in_graph(graph.clone()))
-        });
         let mut bulk = store
             .oxigraph
             .bulk_loader()
             .with_num_threads(options.threads)
             .with_max_memory_size_in_megabytes(options.memory_megabytes);
-        bulk.load_quads(quads)?;
+        let new = numbers.iter().map(|&number| &batch[number]);
+        let in_memory = new.clone().filter_map(|parsed| match &parsed.content {
+            StoredContent::InMemory(graph) => Some((parsed, graph)),
+            StoredContent::Streamed(_) => None,
+        });
+        bulk.load_quads(in_memory.flat_map(|(parsed, graph)| quads(store, parsed, graph)))?;
+        for parsed in new {
+            if let StoredContent::Streamed(_) = parsed.content {
+                let write = |part: &TripleGraph| Ok::<_, StoreError>(bulk.load_quads(quads(store, parsed, part))?);
+                parsed.content.each_part(write)?;
+            }
+        }
         bulk.commit()?;
         Ok(())
+    }
+}
+
+/// Returns the quads of a parsed dataset's graph, or of a part of it.
+fn quads<'p>(store: &Store, parsed: &Parsed, part: &'p TripleGraph) -> impl Iterator<Item = Quad> + use<'p> {
+    let graph = store.iris.graph(&parsed.report.id, &parsed.version);
+    let space = blank::BlankNodeScope::from_graph(&graph);
+    part.triples().iter().map(move |&triple| space.to_store(part.to_triple(triple)).in_graph(graph.clone()))
+}
+
+/// Parsed triples that are not written yet. Large datasets are parsed faster than written, and a few of them fill memory.
+#[derive(Default)]
+struct Backlog {
+    /// Number of triples; `None` after the end of writing.
+    triples: Mutex<Option<u64>>,
+    changed: Condvar,
+}
+
+impl Backlog {
+    fn add(&self, triples: u64) {
+        let mut waiting = self.triples.lock().unwrap_or_else(PoisonError::into_inner);
+        *waiting = Some(waiting.unwrap_or_default() + triples);
+    }
+
+    fn remove(&self, triples: u64) {
+        let mut waiting = self.triples.lock().unwrap_or_else(PoisonError::into_inner);
+        *waiting = waiting.map(|waiting| waiting.saturating_sub(triples));
+        self.changed.notify_all();
+    }
+
+    fn close(&self) {
+        *self.triples.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.changed.notify_all();
+    }
+
+    /// Waits until there is room for another dataset, or writing has ended.
+    fn wait(&self) {
+        let waiting = self.triples.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = |waiting: &mut Option<u64>| waiting.is_some_and(|waiting| waiting >= WAITING_TRIPLES);
+        drop(self.changed.wait_while(waiting, is_full).unwrap_or_else(PoisonError::into_inner));
     }
 }
 
@@ -413,7 +508,7 @@ impl Store {
     /// Returns true if the store has the graph of a parsed dataset. Lost content must not count as unchanged.
     fn has_content(&self, id: &DatasetId, parsed: &Parsed) -> Result<bool, StoreError> {
         let graph = self.iris.graph(id, &parsed.version);
-        Ok(parsed.graph.is_empty() || self.oxigraph.contains_named_graph(graph.as_ref())?)
+        Ok(parsed.content.is_empty() || self.oxigraph.contains_named_graph(graph.as_ref())?)
     }
 }
 
@@ -441,15 +536,41 @@ fn own(description: &[Triple]) -> Vec<Triple> {
     description.iter().filter(is_own).cloned().collect()
 }
 
-/// Returns the description of a dataset with the number of skipped statements.
-fn description(parsed: &Parsed, store: &Store) -> Vec<Triple> {
+/// Returns the description of a dataset with the number of skipped statements and the place of the content.
+fn description(parsed: &Parsed, place: ContentPlace, store: &Store) -> Vec<Triple> {
     let mut triples = parsed.description.clone();
+    let node = store.iris.dataset(&parsed.report.id);
     if parsed.report.skipped > 0 {
-        let node = store.iris.dataset(&parsed.report.id);
         let skipped = NamedNode::new_unchecked(lodeseek::SKIPPED_STATEMENTS);
-        triples.push(Triple::new(node, skipped, Literal::from(parsed.report.skipped as i64)));
+        triples.push(Triple::new(node.clone(), skipped, Literal::from(parsed.report.skipped as i64)));
+    }
+    if place == ContentPlace::IndexOnly && !parsed.content.is_empty() {
+        let index_only = NamedNode::new_unchecked(lodeseek::IS_INDEX_ONLY);
+        triples.push(Triple::new(node, index_only, Literal::from(true)));
     }
     triples
+}
+
+impl Store {
+    /// Returns true if the content of a dataset is in its graph file alone, so that SPARQL cannot query it.
+    pub fn is_index_only(&self, id: &DatasetId) -> Result<bool, StoreError> {
+        let (node, index_only) = (self.iris.dataset(id), NamedNode::new_unchecked(lodeseek::IS_INDEX_ONLY));
+        Ok(self.oxigraph.contains(&Quad::new(node, index_only, Literal::from(true), self.iris.catalog()))?)
+    }
+
+    /// Returns the datasets for which [`Self::is_index_only`] is true.
+    pub fn index_only(&self) -> Result<BTreeSet<DatasetId>, StoreError> {
+        let (catalog, property) = (self.iris.catalog(), NamedNodeRef::new_unchecked(lodeseek::IS_INDEX_ONLY));
+        let yes = Term::from(Literal::from(true));
+        let mut ids = BTreeSet::new();
+        let catalog = Some(catalog.as_ref().into());
+        for quad in self.oxigraph.quads_for_pattern(None, Some(property), Some(yes.as_ref()), catalog) {
+            if let NamedOrBlankNode::NamedNode(node) = quad?.subject {
+                ids.extend(self.iris.dataset_id(node.as_str()));
+            }
+        }
+        Ok(ids)
+    }
 }
 
 fn parse_all(
@@ -457,11 +578,16 @@ fn parse_all(
     folder: &Path,
     store: &Store,
     limits: &Limits,
+    backlog: &Backlog,
     sender: &SyncSender<Result<(Parsed, u64), StoreError>>,
 ) {
     for dataset in datasets {
+        backlog.wait();
         let bytes = bytes_of(&dataset, folder);
         let parsed = parse(&dataset, folder, store, limits).map(|parsed| (parsed, bytes));
+        if let Ok((parsed, _)) = &parsed {
+            backlog.add(parsed.content.len());
+        }
         if sender.send(parsed).is_err() {
             return; // the writing side has failed and reported the reason
         }
@@ -469,8 +595,27 @@ fn parse_all(
 }
 
 fn parse(dataset: &Dataset, folder: &Path, store: &Store, limits: &Limits) -> Result<Parsed, StoreError> {
-    let content = read_source_files(&source_files(dataset, folder, &store.iris), limits);
-    parsed(dataset, content, store)
+    let mut builder = ExternalGraphBuilder::new(store.scratch_folder()).with_limit(store.graph_limit);
+    let (files, lacks_content) = read_into(&mut builder, &source_files(dataset, folder, &store.iris), limits);
+    match builder.finish() {
+        Ok(BuiltGraph::InMemory(graph)) => parsed(dataset, DatasetContent { graph, files, lacks_content }, store),
+        Ok(BuiltGraph::Runs(runs)) => parsed_runs(dataset, runs, files, lacks_content, store),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            parsed(dataset, rejected(files, store.graph_limit), store)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the content of a dataset that exceeds memory and has triple terms: nothing, with the reason in the reports of its
+/// files.
+fn rejected(files: Vec<FileReport>, limit: usize) -> DatasetContent {
+    let reason = format!(
+        "content with triple terms of RDF 1.2 beyond {limit} bytes is not supported; split the dataset into smaller ones"
+    );
+    let report = |file: FileReport| if file.triples > 0 { FileReport::unreadable(&file.file, &reason) } else { file };
+    let graph = TripleGraphBuilder::new().finish();
+    DatasetContent { graph, files: files.into_iter().map(report).collect(), lacks_content: true }
 }
 
 /// Keeps the graph's file, counts and fingerprint.
@@ -479,8 +624,28 @@ fn parsed(dataset: &Dataset, content: DatasetContent, store: &Store) -> Result<P
     let version = graph_file::write(&store.home, &graph)?;
     GraphCounts::keep(&store.home, &version, &graph)?;
     fingerprint::keep(&store.home, &version, &graph)?;
-    let report = DatasetReport::new(dataset.metadata.id.clone(), dataset.metadata.title(), graph.len() as u64, files);
-    Ok(Parsed { description: describe_dataset(dataset, &store.iris), graph, version, lacks_content, report })
+    Ok(Parsed::new(dataset, StoredContent::InMemory(graph), version, files, lacks_content, store))
+}
+
+/// Keeps the file and counts of a graph that exceeds memory. It has no fingerprint.
+fn parsed_runs(
+    dataset: &Dataset,
+    runs: SortedRuns,
+    files: Vec<FileReport>,
+    lacks_content: bool,
+    store: &Store,
+) -> Result<Parsed, StoreError> {
+    let beside = store.scratch_folder();
+    if let Some(folder) = beside.parent() {
+        std::fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
+    }
+    let version = graph_file::write_runs(&store.home, runs, &beside)?;
+    let graph = graph_file::streamed(&graph_file::path(&store.home, &version))?;
+    if GraphCounts::read(&store.home, &version).is_none() {
+        GraphCounts::from_stream(&graph, &store.scratch_folder())?.write(&store.home, &version)?;
+    }
+    fingerprint::keep_none(&store.home, &version)?;
+    Ok(Parsed::new(dataset, StoredContent::Streamed(graph), version, files, lacks_content, store))
 }
 
 #[cfg(test)]
@@ -514,6 +679,36 @@ mod tests {
             assert_eq!(load(broken), (DatasetOutcome::Kept, 1), "{:?}", String::from_utf8_lossy(broken));
         }
         assert_eq!(load(b"# no triples, and no error\n"), (DatasetOutcome::Replaced, 0));
+    }
+
+    #[test]
+    fn triple_terms_beyond_the_limit_are_reported_and_replace_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (catalog, dump) = (folder.path().join("catalog.ttl"), folder.path().join("trees.ttl"));
+        fs::write(&catalog, CATALOG).expect("written");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store").with_graph_limit(300);
+        let load = |statements: usize| {
+            let mut turtle = "<e:a> <e:p> <<( <e:a> <e:q> 1 )>> .\n".to_owned();
+            turtle.extend((1..statements).map(|number| format!("<e:a{number}> <e:p> <e:b{number}> .\n")));
+            fs::write(&dump, turtle).expect("written");
+            let catalog = Catalog::read(&catalog).expect("a catalogue");
+            let report = Loader::new(&store).load(catalog, &|_| ()).expect("loaded").datasets.remove(0);
+            let entry = store.entries().expect("entries").remove(0);
+            (report.outcome, store.open_content(&entry).expect("content").len(), report.files)
+        };
+        let (outcome, triples, files) = load(100);
+        assert_eq!((outcome, triples), (DatasetOutcome::MetadataOnly, 0));
+        let problem = format!("{:?}", files[0].problems);
+        assert!(problem.contains("triple terms of RDF 1.2 beyond 300 bytes is not supported"), "{problem}");
+        let (outcome, triples, files) = load(3);
+        assert_eq!((outcome, triples, files[0].is_clean()), (DatasetOutcome::Replaced, 3, true));
+        let (outcome, triples, _) = load(100);
+        assert_eq!((outcome, triples), (DatasetOutcome::Kept, 3));
+        // A version that another program built in memory is not streamed.
+        let version = store.entries().expect("entries").remove(0).version;
+        let opened = graph_file::open(&graph_file::path(store.home(), &version), &version, 5).expect("opened");
+        assert!(matches!(opened, StoredContent::InMemory(graph) if graph.len() == 3));
     }
 
     /// A `data.json` of many small entries became one transaction of gigabytes.

@@ -52,8 +52,8 @@ impl Store {
                 })))
             }
             StoredGraph::Content { id, version } => {
-                let graph = self.content_of(id, version)?;
-                Ok(Box::new((0..graph.len()).map(move |place| Ok(graph.to_triple(graph.triples()[place])))))
+                let content = self.open_content_of(id, version)?;
+                Ok(Box::new(content.into_triples().map(|triple| Ok(triple?))))
             }
         }
     }

@@ -11,14 +11,15 @@
 //! Profiles and snippets are not copied: the caller indexes all datasets again.
 
 use super::{
-    Access, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store, StoreError, commit_record, counts,
-    fingerprint, graph_file, journal, lock, open_oxigraph, rebase, settings,
+    Access, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store, StoreError, StoredContent, commit_record,
+    counts, fingerprint, graph_file, journal, lock, open_oxigraph, rebase, settings,
 };
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{NamedNode, Quad, Term};
 use serde::Serialize;
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
@@ -212,8 +213,16 @@ impl Store {
         let mut triples = 0;
         for entry in entries {
             let (id, version) = (&entry.dataset.metadata.id, &entry.version);
-            let graph = match graph_file::read(&graph_file::path(&self.home, version), version) {
-                Ok(graph) => graph,
+            if self.is_index_only(id)? {
+                continue;
+            }
+            let graph = match graph_file::open(&graph_file::path(&self.home, version), version, self.graph_limit) {
+                Ok(StoredContent::InMemory(graph)) => graph,
+                Ok(content @ StoredContent::Streamed(_)) => {
+                    let name = self.iris.graph(id, version);
+                    content.each_part(|part| self.write_graphs(&[(name.clone(), part)]))?;
+                    continue;
+                }
                 Err(_) => match old.and_then(|old| old.whole_content(id, version)) {
                     Some(graph) => graph,
                     None => {
@@ -238,9 +247,10 @@ impl Store {
         Ok(lost)
     }
 
-    fn write_graphs(&self, graphs: &[(oxrdf::NamedNode, TripleGraph)]) -> Result<(), StoreError> {
+    fn write_graphs(&self, graphs: &[(NamedNode, impl Borrow<TripleGraph>)]) -> Result<(), StoreError> {
         let quads = graphs.iter().flat_map(|(name, graph)| {
             let space = super::blank::BlankNodeScope::from_graph(name);
+            let graph: &TripleGraph = graph.borrow();
             let triples = graph.triples().iter();
             triples.map(move |&triple| space.to_store(graph.to_triple(triple)).in_graph(name.clone()))
         });
@@ -260,10 +270,13 @@ impl Store {
         let (id, version) = (&entry.dataset.metadata.id, &entry.version);
         let path = graph_file::path(&self.home, version);
         let mut lost = None;
-        if graph_file::read(&path, version).is_err() {
+        if graph_file::open(&path, version, 0).is_err() {
+            if self.is_index_only(id)? {
+                return Ok(Some(LostDataset::new(entry, Lost::Content)));
+            }
             let graph = self.read_graph(&self.iris.graph(id, version))?;
             graph_file::restore(&self.home, version, &graph)?;
-            if graph_file::read(&path, version).is_err() {
+            if graph_file::open(&path, version, 0).is_err() {
                 // Readers then take the content from the store.
                 remove_file(&path)?;
                 lost = Some(LostDataset::new(entry, Lost::LexicalForms));

@@ -11,7 +11,7 @@ use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_index::vectors::Rows;
 use lodeseek_index::{Analysis, AnalysisKind, IndexWriter, Snapshot};
 use lodeseek_snippet::{IlluSnip, Method, MethodError, TripleBudget};
-use lodeseek_store::{Entry, Store};
+use lodeseek_store::{Entry, Store, StoredContent};
 use oxrdf::Triple;
 use oxsdatatypes::DateTime;
 use serde::Serialize;
@@ -302,9 +302,12 @@ impl<'s> Indexer<'s> {
             return Ok(DerivedDataset { is_reused: true, ..derived });
         }
         let started = Instant::now();
-        let graph = self.store.content(entry)?;
+        let content = self.store.open_content(entry)?;
         let read = started.elapsed();
-        let mut derived = deriver.derive(entry, version, &graph)?;
+        let mut derived = match content {
+            StoredContent::InMemory(graph) => deriver.derive(entry, version, &graph)?,
+            StoredContent::Streamed(graph) => deriver.derive_stream(self.store, entry, version, &graph)?,
+        };
         derived.times.read += read;
         Ok(derived)
     }

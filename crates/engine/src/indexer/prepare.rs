@@ -12,12 +12,17 @@ use lodeseek_catalog::Iris;
 use lodeseek_index::document::{CompactDocument, FieldedDocument};
 use lodeseek_index::{Analysis, AnalysisKind, Feature, IndexDocument, document_version};
 use lodeseek_profile::{PatternSummary, Profile, Schema};
-use lodeseek_rdf::{Labels, TermId, TripleGraph};
+use lodeseek_rdf::vocab::lodeseek;
+use lodeseek_rdf::{Labels, StreamedGraph, TermId, TripleGraph};
+use lodeseek_snippet::sample::{SampledGraph, StreamedSample, sample_stream};
 use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples};
-use lodeseek_store::Entry;
-use oxrdf::Triple;
+use lodeseek_store::{Entry, Store, StoreError};
+use oxrdf::{Literal, NamedNode, Triple};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+
+/// Maximum number of triples of the sample of a graph that exceeds memory.
+const SAMPLE_TRIPLES: usize = 2_000_000;
 
 /// The data of one dataset that the indexer writes.
 #[derive(Clone, Debug)]
@@ -43,6 +48,8 @@ struct DescribedContent {
     schema: Schema,
     /// The profile in VoID, with the most frequent patterns.
     triples: Vec<Triple>,
+    /// Number of triples of the sample, if the content exceeds memory.
+    sampled_triples: Option<u64>,
 }
 
 /// The stored snippet of a dataset and the triples ranked for encoders.
@@ -84,11 +91,36 @@ impl<'i> Deriver<'i> {
     /// If a method needs a query, or the data cannot be serialized.
     pub fn derive(&self, entry: &Entry, version: &str, graph: &TripleGraph) -> Result<DerivedDataset, EngineError> {
         let mut times = StageTimes::default();
-        let mut described = timed(&mut times.profile, || self.profile(entry, graph));
+        let described = timed(&mut times.profile, || self.profile(entry, graph));
+        self.derive_described(entry, version, graph, described, times)
+    }
+
+    /// Derives the same of content that exceeds memory: counts from all of it, and the rest from a sample, which is stored.
+    pub(super) fn derive_stream(
+        &self,
+        store: &Store,
+        entry: &Entry,
+        version: &str,
+        stream: &StreamedGraph,
+    ) -> Result<DerivedDataset, EngineError> {
+        let mut times = StageTimes::default();
+        let (sample, described) = timed(&mut times.profile, || self.profile_stream(store, entry, stream))?;
+        self.derive_described(entry, version, &sample, described, times)
+    }
+
+    /// Derives the snippet and the document from content with its profile.
+    fn derive_described(
+        &self,
+        entry: &Entry,
+        version: &str,
+        graph: &TripleGraph,
+        mut described: DescribedContent,
+        mut times: StageTimes,
+    ) -> Result<DerivedDataset, EngineError> {
         let snippets = timed(&mut times.snippet, || self.snippets(graph, &described.profile))?;
         let snippet = self.snippet_triples(graph, &snippets, entry);
         let profile = std::mem::take(&mut described.triples);
-        let triples = graph.len() as u64;
+        let triples = described.profile.triples;
         let document = timed(&mut times.document, || self.document(entry, version, graph, described, &snippets))?;
         Ok(DerivedDataset { document, profile, snippet, triples, times, is_reused: false })
     }
@@ -99,7 +131,31 @@ impl<'i> Deriver<'i> {
         let mut triples = profile.to_void(graph, &node);
         triples.extend(PatternSummary::new(graph, MAX_PROFILE_PATTERNS).to_triples(graph, &node));
         let features = features(graph, &profile);
-        DescribedContent { features, schema: Schema::new(graph), profile, triples }
+        DescribedContent { features, schema: Schema::new(graph), profile, triples, sampled_triples: None }
+    }
+
+    /// Counts a graph that exceeds memory, and takes a sample of it for everything else. The sample is stored for snippets on
+    /// demand.
+    fn profile_stream(
+        &self,
+        store: &Store,
+        entry: &Entry,
+        stream: &StreamedGraph,
+    ) -> Result<(TripleGraph, DescribedContent), StoreError> {
+        let node = self.iris.dataset(&entry.dataset.metadata.id);
+        let profile = Profile::from_stream(stream)?;
+        let patterns = PatternSummary::from_stream(stream, MAX_PROFILE_PATTERNS, &store.scratch_folder())?;
+        let schema = Schema::from_stream(stream)?;
+        let StreamedSample { sample, ids } = sample_stream(stream, profile, SAMPLE_TRIPLES)?;
+        let SampledGraph { graph, profile, .. } = sample;
+        store.write_sample(&entry.version, &graph)?;
+        let mut triples = profile.to_void(&graph, &node);
+        triples.extend(patterns.in_selection(&ids).to_triples(&graph, &node));
+        let sampled = NamedNode::new_unchecked(lodeseek::SAMPLED_TRIPLES);
+        triples.push(Triple::new(node, sampled, Literal::from(graph.len() as u64 as i64)));
+        let features = features(&graph, &profile);
+        let sampled_triples = Some(graph.len() as u64);
+        Ok((graph, DescribedContent { features, schema, profile, triples, sampled_triples }))
     }
 
     /// Extracts the stored snippet and ranks triples for encoders.
@@ -141,6 +197,7 @@ impl<'i> Deriver<'i> {
             version: entry.version.clone(),
             profile: content.profile.summary(graph, MAX_CARD_LIST),
             schema: content.schema,
+            sampled_triples: content.sampled_triples,
             snippet_method: snippets.method.to_owned(),
             compact_method: self.options.compact_method().name().to_owned(),
             snippet: label_all(graph, &snippets.snippet.triples, &["en".to_owned()]),

@@ -236,18 +236,18 @@ fn smallest<T>(mut values: Vec<T>, most: usize, compare: impl Fn(&T, &T) -> Orde
 }
 
 /// HyperLogLog with 64-bit hashes, in 16 KiB.
-struct DistinctSketch {
+pub(crate) struct DistinctSketch {
     registers: Vec<u8>,
 }
 
 impl DistinctSketch {
     const BITS: u32 = 14;
 
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { registers: vec![0; 1 << Self::BITS] }
     }
 
-    fn insert(&mut self, value: &impl Hash) {
+    pub(crate) fn insert(&mut self, value: &impl Hash) {
         let mut hasher = FxHasher::default();
         value.hash(&mut hasher);
         let hash = mix(hasher.finish());
@@ -258,7 +258,7 @@ impl DistinctSketch {
     }
 
     /// Returns the estimated number of different values.
-    fn estimate(&self) -> u64 {
+    pub(crate) fn estimate(&self) -> u64 {
         let size = self.registers.len() as f64;
         let sum: f64 = self.registers.iter().map(|&register| (-f64::from(register)).exp2()).sum();
         let raw = 0.7213 / (1.0 + 1.079 / size) * size * size / sum;
@@ -271,7 +271,7 @@ impl DistinctSketch {
 }
 
 /// Distributes the bits of a hash: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-fn mix(hash: u64) -> u64 {
+pub(crate) fn mix(hash: u64) -> u64 {
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     hash ^ (hash >> 31)

@@ -16,6 +16,11 @@ pub(super) struct TripleTermTable {
 }
 
 impl TripleTermTable {
+    /// Returns the number of triple terms.
+    pub(super) fn len(&self) -> usize {
+        self.terms.len()
+    }
+
     /// Returns the number of a triple term.
     pub(super) fn intern(&mut self, triple: [u32; 3]) -> u32 {
         let terms = &mut self.terms;

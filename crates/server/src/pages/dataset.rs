@@ -159,6 +159,10 @@ struct DatasetPage {
     examples_of_classes: Vec<ExampleView>,
     /// Number of statements that could not be parsed.
     skipped: u64,
+    /// Number of triples of the sample; 0 if there is none, because the content fits in memory.
+    sampled_triples: u64,
+    /// If true, the store has no triples of the content.
+    is_index_only: bool,
     bibtex: String,
     links: Vec<Bar>,
     method: String,
@@ -212,7 +216,7 @@ pub(crate) async fn dataset(state: &AppState, public: LinkBase, page: PageContex
             view.describe(described, &card);
         }
         view.relate(state.searcher.catalog().related(&id)?.unwrap_or_default());
-        if view.has_content {
+        if view.has_content && !view.is_index_only {
             let resources = state.store.resources(&id)?;
             let found = entities::examples(&resources, &card, EXAMPLES, EXAMPLE_TRIPLES, &view.page.languages)?;
             view.examples_of_classes = super::entity::examples(&view.page, &card, &found);
@@ -267,6 +271,7 @@ impl DatasetPage {
             values: vec![ValueView { text: readable(&one.value), ..ValueView::web(&one.value) }],
         }));
         self.skipped = described.skipped;
+        self.is_index_only = described.is_index_only;
         self.bibtex = Citation::new(described).bibtex();
         self.files =
             described.files.iter().map(|file| download(&self.page, described, file, self.has_content)).collect();
@@ -309,7 +314,7 @@ impl DatasetPage {
             ("content", "content", self.has_content),
             ("connections", "connections", self.diagram.is_some()),
             ("entities", "example-entities", !self.examples_of_classes.is_empty()),
-            ("query", "query-with-sparql", self.has_content),
+            ("query", "query-with-sparql", self.has_content && !self.is_index_only),
             ("similar", "similar-datasets", !self.similar.is_empty()),
             ("download", "download-and-cite", true),
         ];
@@ -364,6 +369,8 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         left_out: left_out(&page, &card.schema),
         examples_of_classes: Vec::new(),
         skipped: 0,
+        sampled_triples: card.sampled_triples.unwrap_or_default(),
+        is_index_only: false,
         bibtex: String::new(),
         links: bars(&profile.links, false),
         method: card.snippet_method.clone(),

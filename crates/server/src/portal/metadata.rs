@@ -99,6 +99,8 @@ pub(crate) struct PortalMetadata {
     pub(crate) version: Option<String>,
     /// Number of statements of its files that could not be parsed at load.
     pub(crate) skipped: u64,
+    /// If true, SPARQL cannot query its content.
+    pub(crate) is_index_only: bool,
     pub(crate) files: Vec<File>,
 }
 
@@ -130,6 +132,7 @@ impl PortalMetadata {
             identifiers: node.nodes(adms::IDENTIFIER).filter_map(|one| one.value(skos::NOTATION)).collect(),
             version: node.value(terms::VERSION),
             skipped: node.value(lodeseek::SKIPPED_STATEMENTS).and_then(|count| count.parse().ok()).unwrap_or_default(),
+            is_index_only: node.value(lodeseek::IS_INDEX_ONLY).is_some_and(|value| value == "true"),
             files,
             iri: iri.into_string(),
             dataset,

@@ -1,6 +1,7 @@
 use super::*;
 use crate::conformance::{Guarantees, check_snippet, graph_of, random_statements};
 use crate::{IlluSnip, SnippetExtractor, TripleBudget};
+use lodeseek_rdf::StreamedGraph;
 use lodeseek_rdf::dump::DumpReader;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -119,9 +120,35 @@ fn strata_stay_within_the_budget_when_properties_come_one_after_the_other() {
         most = most.max(held(&survey));
     }
     assert!(most <= budget / 2, "{most} triples held");
-    assert!(survey.strata.values().all(|stratum| stratum.len() >= budget / 4 / 120), "and no stratum is cut short");
+    assert!(
+        survey.counter.strata.values().all(|stratum| stratum.len() >= budget / 4 / 120),
+        "and no stratum is cut short"
+    );
 }
 
 fn held(survey: &CountingPass) -> usize {
-    survey.strata.values().map(BTreeMap::len).sum()
+    survey.counter.strata.values().map(BTreeMap::len).sum()
+}
+
+proptest! {
+    #[test]
+    fn a_sample_of_a_stream_keeps_the_budget_and_the_counts(statements in random_statements(), budget in 16usize..80) {
+        let whole = graph_of(&without_repeats(&statements));
+        let compact = whole.to_compact();
+        let stream = StreamedGraph::open(move || Ok(Box::new(std::io::Cursor::new(compact.clone())))).expect("opened");
+        let profile = Profile::from_stream(&stream).expect("read");
+        let sample = sample_stream(&stream, profile, budget).expect("sampled").sample;
+        let (graph, found) = (&sample.graph, &sample.profile);
+        prop_assert!(graph.len() <= budget);
+        prop_assert_eq!(sample.is_whole, graph.len() == whole.len());
+        prop_assert!(lines(graph).is_subset(&lines(&whole)));
+        let profile = Profile::new(&whole);
+        prop_assert_eq!((found.triples, found.entities), (profile.triples, profile.entities));
+        let few = profile.classes.len() + profile.properties.len() <= budget / 8;
+        for (found, expected) in [(&found.classes, &profile.classes), (&found.properties, &profile.properties)] {
+            let (expected, counts) = (named(&whole, expected), named(graph, found));
+            prop_assert!(counts.iter().all(|(name, count)| expected.get(name) == Some(count)));
+            prop_assert!(!few || counts.len() == expected.len(), "{:?} lacks some of {:?}", counts, expected);
+        }
+    }
 }

@@ -1,0 +1,136 @@
+//! Samples of streamed graphs: for snippets, texts and labels of graphs that exceed memory.
+//!
+//! Half of the budget is a sample as that of [`CountingPass`](super::CountingPass), for snippets. The other half has the
+//! descriptions of classes and properties, at most a sixteenth of the budget, and of random entities, for texts. Of one
+//! subject, at most [`MAX_DESCRIPTION`] triples are taken for it.
+
+use super::{Counter, SampledGraph, SampledTriple, Sampler, hash};
+use lodeseek_profile::Profile;
+use lodeseek_rdf::vocab::rdf;
+use lodeseek_rdf::{StreamedGraph, TermId, Triple};
+use rustc_hash::FxHashSet;
+use std::io;
+
+/// Maximum number of triples of one subject in the random half of a sample.
+const MAX_DESCRIPTION: usize = 100;
+
+/// Triple of numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct NumberedTriple {
+    triple: Triple,
+    is_type: bool,
+    has_literal: bool,
+}
+
+impl SampledTriple for NumberedTriple {
+    type Name = u32;
+
+    fn is_type(&self) -> bool {
+        self.is_type
+    }
+
+    fn class(&self) -> Option<u32> {
+        (self.is_type && !self.has_literal).then_some(self.triple.object.0)
+    }
+
+    fn property(&self) -> u32 {
+        self.triple.predicate.0
+    }
+
+    fn ends(&self) -> (u64, Option<u64>) {
+        let Triple { subject, object, .. } = self.triple;
+        let links = !self.is_type && !self.has_literal && subject != object;
+        (hash(&subject), links.then(|| hash(&object)))
+    }
+}
+
+/// Sample of a streamed graph.
+#[derive(Debug)]
+pub struct StreamedSample {
+    /// The sample, with the profile of the whole graph. Its lists of classes, properties and linked entities have those that
+    /// occur in the sample, with the counts of the whole graph.
+    pub sample: SampledGraph,
+    /// For each term of the sample, its number in the graph.
+    pub ids: Vec<TermId>,
+}
+
+/// Takes a sample of at most `budget` triples of a streamed graph, in two passes. `profile` must be the profile of the graph.
+///
+/// # Errors
+/// If the graph cannot be read.
+pub fn sample_stream(graph: &StreamedGraph, profile: Profile, budget: usize) -> io::Result<StreamedSample> {
+    let kind = graph.iri(rdf::TYPE)?;
+    let numbered = |triple: Triple| NumberedTriple {
+        triple,
+        is_type: Some(triple.predicate) == kind,
+        has_literal: graph.is_literal(triple.object),
+    };
+    let mut counter = Counter::new((budget / 2).max(8));
+    for triple in graph.triples()? {
+        counter.statements += 1;
+        counter.add(&numbered(triple?));
+    }
+    let mut sampler: Sampler<NumberedTriple> = counter.finish(true);
+    let mut descriptions = Descriptions::new(graph.len(), &profile, budget / 2);
+    for triple in graph.triples()? {
+        let triple = triple?;
+        sampler.add(&numbered(triple));
+        descriptions.add(triple);
+    }
+    let mut triples: Vec<Triple> = sampler.triples().map(|numbered| numbered.triple).collect();
+    triples.append(&mut descriptions.triples);
+    triples.sort_unstable();
+    triples.dedup();
+    let is_whole = triples.len() as u64 == graph.len();
+    let (selected, ids) = graph.select(triples)?;
+    let profile = profile.in_selection(&ids);
+    Ok(StreamedSample { sample: SampledGraph { graph: selected, profile, is_whole, count_error: 0 }, ids })
+}
+
+/// Descriptions of classes, properties and random entities.
+struct Descriptions {
+    elements: FxHashSet<TermId>,
+    /// Largest hash of a random entity.
+    largest_hash: u64,
+    left: usize,
+    elements_left: usize,
+    subject: Option<TermId>,
+    /// Triples of the present subject that are still taken.
+    of_subject: usize,
+    triples: Vec<Triple>,
+}
+
+impl Descriptions {
+    fn new(graph_triples: u64, profile: &Profile, budget: usize) -> Self {
+        // A tenth less than the budget is expected, so that chance seldom exceeds it.
+        let share = 0.9 * budget as f64 / graph_triples.max(1) as f64;
+        let elements = profile.classes.iter().chain(&profile.properties).take(budget / 8);
+        Self {
+            elements: elements.map(|&(id, _)| id).collect(),
+            largest_hash: (share.min(1.0) * u64::MAX as f64) as u64,
+            left: budget - budget / 8,
+            elements_left: budget / 8,
+            subject: None,
+            of_subject: 0,
+            triples: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, triple: Triple) {
+        if self.subject != Some(triple.subject) {
+            self.subject = Some(triple.subject);
+            let is_taken = self.elements.contains(&triple.subject) || hash(&triple.subject) <= self.largest_hash;
+            self.of_subject = if is_taken { MAX_DESCRIPTION } else { 0 };
+        }
+        if self.of_subject == 0 {
+            return;
+        }
+        self.of_subject -= 1;
+        let is_element = self.elements.contains(&triple.subject);
+        let left = if is_element { &mut self.elements_left } else { &mut self.left };
+        if *left > 0 {
+            *left -= 1;
+            self.triples.push(triple);
+        }
+    }
+}

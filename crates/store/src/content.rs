@@ -1,0 +1,291 @@
+//! The content of dataset versions: in memory, or streamed if it is large.
+
+use super::{Entry, Store, StoreError, graph_file};
+use lodeseek_catalog::DatasetId;
+use lodeseek_rdf::{StreamedGraph, Triple, TripleGraph};
+use oxrdf::Triple as OxTriple;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Triples of a large graph that are in memory at once.
+pub(super) const PART: usize = 2_000_000;
+
+/// Content of a dataset version.
+#[derive(Debug)]
+pub enum StoredContent {
+    /// Graph in memory.
+    InMemory(TripleGraph),
+    /// Graph that exceeds [`MAX_COMPACT_BYTES`](lodeseek_rdf::MAX_COMPACT_BYTES), read from its file.
+    Streamed(StreamedGraph),
+}
+
+impl StoredContent {
+    /// Returns the number of triples.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::InMemory(graph) => graph.len() as u64,
+            Self::Streamed(graph) => graph.len(),
+        }
+    }
+
+    /// Returns true if there are no triples.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Calls `each` with graphs that together have all triples: the graph itself, or its parts.
+    pub(super) fn each_part<E: From<io::Error>>(
+        &self,
+        mut each: impl FnMut(&TripleGraph) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self {
+            Self::InMemory(graph) => each(graph),
+            Self::Streamed(graph) => {
+                for part in graph.parts(PART)? {
+                    each(&part?)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Iterates over all triples.
+    pub(super) fn into_triples(self) -> Box<dyn Iterator<Item = io::Result<OxTriple>>> {
+        match self {
+            Self::InMemory(graph) => Box::new(triples_of(graph).map(Ok)),
+            Self::Streamed(graph) => Box::new(StreamedTriples { graph, next: 0, part: None }),
+        }
+    }
+}
+
+fn triples_of(graph: TripleGraph) -> impl Iterator<Item = OxTriple> {
+    (0..graph.len()).map(move |place| graph.to_triple(graph.triples()[place]))
+}
+
+/// Triples of a large graph, part by part.
+struct StreamedTriples {
+    graph: StreamedGraph,
+    /// First triple of the next part.
+    next: u64,
+    part: Option<Box<dyn Iterator<Item = OxTriple>>>,
+}
+
+impl StreamedTriples {
+    fn read_part(&mut self) -> io::Result<()> {
+        let skipped = usize::try_from(self.next).unwrap_or(usize::MAX);
+        let part = self.graph.triples()?.skip(skipped).take(PART).collect::<io::Result<Vec<Triple>>>()?;
+        self.next += part.len() as u64;
+        self.part = Some(Box::new(triples_of(self.graph.select(part)?.0)));
+        Ok(())
+    }
+}
+
+impl Iterator for StreamedTriples {
+    type Item = io::Result<OxTriple>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(triple) = self.part.as_mut().and_then(Iterator::next) {
+                return Some(Ok(triple));
+            }
+            if self.next == self.graph.len() {
+                return None;
+            }
+            if let Err(error) = self.read_part() {
+                self.next = self.graph.len();
+                return Some(Err(error));
+            }
+        }
+    }
+}
+
+impl Store {
+    /// Sets the size of the compact form in bytes above which a graph is not held in memory. Default:
+    /// [`MAX_COMPACT_BYTES`](lodeseek_rdf::MAX_COMPACT_BYTES). For tests of large graphs.
+    #[must_use]
+    pub fn with_graph_limit(self, bytes: usize) -> Self {
+        Self { graph_limit: bytes, ..self }
+    }
+
+    /// Opens all of a dataset's content.
+    pub fn open_content(&self, entry: &Entry) -> Result<StoredContent, StoreError> {
+        self.open_content_of(&entry.dataset.metadata.id, &entry.version)
+    }
+
+    pub(super) fn open_content_of(&self, id: &DatasetId, version: &str) -> Result<StoredContent, StoreError> {
+        let path = graph_file::path(&self.home, version);
+        match graph_file::open(&path, version, self.graph_limit) {
+            Ok(content) => Ok(content),
+            Err(reason) => {
+                tracing::warn!(dataset = %id, path = %path.display(), %reason, "graph file cannot be used; reading the graph from the store");
+                if self.is_index_only(id)? {
+                    return Err(StoreError::Damaged {
+                        home: self.home.clone(),
+                        reason: format!("{}: {reason}, and the store has no copy of {id}", path.display()),
+                    });
+                }
+                let graph = self.read_graph(&self.iris.graph(id, version))?;
+                if self.access == super::Access::Write {
+                    graph_file::restore(&self.home, version, &graph)?;
+                }
+                Ok(StoredContent::InMemory(graph))
+            }
+        }
+    }
+
+    /// Returns true if the graph file of a version is present and undamaged.
+    #[must_use]
+    pub fn has_graph_file(&self, version: &str) -> bool {
+        graph_file::open(&graph_file::path(&self.home, version), version, self.graph_limit).is_ok()
+    }
+
+    /// Returns a folder for temporary files that does not exist yet. Its user removes it; what a killed process leaves is
+    /// removed when the home is opened for writing.
+    #[must_use]
+    pub fn scratch_folder(&self) -> PathBuf {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        self.home.join(SCRATCH).join(NEXT.fetch_add(1, Ordering::Relaxed).to_string())
+    }
+}
+
+/// Folder of temporary files in a home.
+const SCRATCH: &str = "scratch";
+
+/// Removes the temporary files that a killed process left.
+pub(super) fn remove_scratch(home: &Path) -> Result<(), StoreError> {
+    super::repair::remove_folder(&home.join(SCRATCH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ContentPlace, DatasetOutcome, GraphCounts, LoadOptions, Loader, StoredGraph};
+    use lodeseek_catalog::{Catalog, Iris};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    const CATALOG: &str = r#"
+        @prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        <http://e.org/d> a dcat:Dataset ; dct:identifier "d" ; dct:title "D" ;
+            dcat:distribution [ dcat:downloadURL <one.ttl> ], [ dcat:downloadURL <two.ttl> ] ."#;
+
+    /// A store and its folder, with a dataset of two files.
+    struct Loaded {
+        folder: tempfile::TempDir,
+        store: Store,
+        entry: Entry,
+    }
+
+    impl Loaded {
+        fn new(dumps: &[String; 2], limit: usize, place: ContentPlace) -> Self {
+            let folder = tempfile::tempdir().expect("a folder");
+            let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+            let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store").with_graph_limit(limit);
+            fs::write(folder.path().join("catalog.ttl"), CATALOG).expect("written");
+            fs::write(folder.path().join("one.ttl"), &dumps[0]).expect("written");
+            fs::write(folder.path().join("two.ttl"), &dumps[1]).expect("written");
+            let outcome = Self::load(&store, folder.path(), place);
+            let loaded =
+                if dumps.iter().all(String::is_empty) { DatasetOutcome::MetadataOnly } else { DatasetOutcome::Loaded };
+            assert_eq!(outcome, loaded);
+            let entry = store.entries().expect("entries").remove(0);
+            Self { folder, store, entry }
+        }
+
+        fn load(store: &Store, folder: &Path, place: ContentPlace) -> DatasetOutcome {
+            let catalog = Catalog::read(&folder.join("catalog.ttl")).expect("a catalogue");
+            let options = LoadOptions { content: Some(place), ..LoadOptions::default() };
+            Loader::new(store).with_options(options).load(catalog, &|_| ()).expect("loaded").datasets[0].outcome
+        }
+
+        fn quads(&self) -> BTreeSet<String> {
+            let graph = self.store.iris().graph(&self.entry.dataset.metadata.id, &self.entry.version);
+            let quads = self.store.oxigraph().quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
+            quads.map(|quad| quad.expect("a quad").to_string()).collect()
+        }
+
+        fn triples(&self) -> Vec<String> {
+            let id = self.entry.dataset.metadata.id.clone();
+            let graph = StoredGraph::Content { id, version: self.entry.version.clone() };
+            let triples = self.store.triples(&graph).expect("opened");
+            triples.map(|triple| triple.expect("a triple").to_string()).collect()
+        }
+    }
+
+    fn dump() -> impl Strategy<Value = String> {
+        let term = || {
+            prop_oneof![
+                "[a-e]".prop_map(|name| format!("<http://e.org/{name}>")),
+                "[a-d]".prop_map(|label| format!("_:{label}"))
+            ]
+        };
+        let number = proptest::sample::select(vec!["1", "01", "1.0", "1.00", "\"x\"@en", "\"x\"", "true"])
+            .prop_map(str::to_owned);
+        let object = prop_oneof![term(), number];
+        let line = (term(), "[p-r]", object).prop_map(|(s, p, o)| format!("{s} <http://e.org/{p}> {o} .\n"));
+        proptest::collection::vec(line, 1..40).prop_map(|lines| lines.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        /// A graph that exceeds the limit has the same version, files, counts and triples as in memory.
+        #[test]
+        fn a_large_graph_is_the_same(one in dump(), two in dump(), limit in 1_usize..300) {
+            let dumps = [one, two];
+            let whole = Loaded::new(&dumps, usize::MAX / 2, ContentPlace::Store);
+            let large = Loaded::new(&dumps, limit, ContentPlace::Store);
+            prop_assert_eq!(&large.entry.version, &whole.entry.version);
+            prop_assert_eq!(large.triples(), whole.triples());
+            prop_assert_eq!(large.quads(), whole.quads());
+            let counts = |loaded: &Loaded| GraphCounts::read(loaded.store.home(), &loaded.entry.version);
+            prop_assert_eq!(counts(&large), counts(&whole));
+            let damage = large.store.verify(&|_, _| ()).expect("verified").damage;
+            prop_assert!(damage.iter().all(|damage| damage.part != crate::DamagedPart::Content && damage.part != crate::DamagedPart::GraphFile), "{:?}", damage);
+            let scratch = large.store.home().join(SCRATCH);
+            prop_assert!(!scratch.exists() || fs::read_dir(&scratch).expect("read").count() == 0, "temporary files remain");
+        }
+    }
+
+    #[test]
+    fn index_only_content_is_in_files_alone() {
+        let dumps = ["<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(), "# no triples\n".to_owned()];
+        for limit in [5, usize::MAX / 2] {
+            let loaded = Loaded::new(&dumps, limit, ContentPlace::IndexOnly);
+            let id = &loaded.entry.dataset.metadata.id;
+            assert!(loaded.store.is_index_only(id).expect("read"));
+            assert_eq!((loaded.quads().len(), loaded.triples().len()), (0, 3));
+            let found = loaded.store.verify(&|_, _| ()).expect("verified");
+            assert_eq!(found.triples, 3, "{:?}", found.damage);
+            let load = |place| Loaded::load(&loaded.store, loaded.folder.path(), place);
+            assert_eq!(load(ContentPlace::IndexOnly), DatasetOutcome::Unchanged);
+            assert_eq!(load(ContentPlace::Store), DatasetOutcome::Replaced);
+            assert_eq!((loaded.quads().len(), loaded.store.is_index_only(id).expect("read")), (3, false));
+            assert_eq!(load(ContentPlace::IndexOnly), DatasetOutcome::Replaced);
+            assert_eq!((loaded.quads().len(), loaded.triples().len()), (0, 3), "the store's copy is cleared");
+            // A damaged graph file has no copy.
+            let path = graph_file::path(loaded.store.home(), &loaded.entry.version);
+            fs::write(&path, "damaged").expect("written");
+            let error = loaded.store.open_content(&loaded.entry).expect_err("damaged").to_string();
+            assert!(error.contains("the store has no copy of d"), "{error}");
+        }
+    }
+
+    #[test]
+    fn content_that_exceeds_memory_is_not_read_whole() {
+        let dumps = ["<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(), "# no triples\n".to_owned()];
+        let loaded = Loaded::new(&dumps, 5, ContentPlace::Store);
+        let error = loaded.store.content(&loaded.entry).expect_err("too large").to_string();
+        assert!(error.contains("the content of d exceeds memory"), "{error}");
+        let (home, version) = (loaded.store.home(), &loaded.entry.version);
+        assert!(crate::read_content_within(home, version, 5).is_err());
+        let (graph, is_sample) = crate::read_content_within(home, version, 1000).expect("read");
+        assert_eq!((graph.len(), is_sample), (3, false));
+        loaded.store.write_sample(version, &graph).expect("written");
+        assert!(crate::read_content_within(home, version, 5).expect("a sample").1);
+    }
+}
