@@ -11,6 +11,8 @@ use lodeseek_ranking::DatasetId;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 use tantivy::indexer::NoMergePolicy;
 use tantivy::{IndexSettings, TantivyDocument, Term};
 
@@ -166,7 +168,7 @@ impl IndexWriter {
     }
 
     fn new(index: tantivy::Index, fields: Fields) -> Result<Self, IndexError> {
-        let writer = index.writer_with_num_threads(1, MEMORY)?;
+        let writer = locked_writer(&index)?;
         // Segments are merged once, at the end. Earlier merges would compete with indexing.
         writer.set_merge_policy(Box::new(NoMergePolicy));
         // A killed process may have left files of an unfinished commit. This writer would create files of the same names.
@@ -258,6 +260,18 @@ impl IndexWriter {
         self.writer.wait_merging_threads()?;
         Ok(())
     }
+}
+
+/// Locks the index for writing. A process that this program starts holds its locks between fork and exec, so a busy lock is
+/// tried again for a fifth of a second.
+fn locked_writer(index: &tantivy::Index) -> Result<tantivy::IndexWriter, IndexError> {
+    for _ in 0..10 {
+        match index.writer_with_num_threads(1, MEMORY) {
+            Err(tantivy::TantivyError::LockFailure(..)) => thread::sleep(Duration::from_millis(20)),
+            other => return Ok(other?),
+        }
+    }
+    Ok(index.writer_with_num_threads(1, MEMORY)?)
 }
 
 /// Returns the number of small segments among ascending sizes. A size is small if it is not much larger than all
