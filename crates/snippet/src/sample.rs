@@ -247,11 +247,11 @@ fn cut<T>(stratum: &mut Stratum<T>, size: usize) {
     }
 }
 
+/// A stratum: the count of its element, the element, and its triples.
+type RankedStratum<T> = (u64, Element<<T as SampledTriple>::Name>, Vec<T>);
+
 /// Ranks the central entities: alternately those with most links and those of the strata.
-fn central<T: SampledTriple>(
-    links: &FrequentItems<u64>,
-    strata: &[(u64, Element<T::Name>, Vec<T>)],
-) -> FxHashMap<u64, u32> {
+fn central<T: SampledTriple>(links: &FrequentItems<u64>, strata: &[RankedStratum<T>]) -> FxHashMap<u64, u32> {
     let mut linked: Vec<(u64, u64)> = links.counts().map(|(&entity, count)| (entity, count)).collect();
     linked.sort_unstable_by_key(|&(entity, count)| (std::cmp::Reverse(count), entity));
     let deepest = strata.iter().map(|(_, _, triples)| triples.len()).max().unwrap_or(0);

@@ -217,7 +217,7 @@ impl StreamedGraph {
     }
 }
 
-/// What precedes the texts in the compact form.
+/// Numbers before the texts in the compact form.
 struct Header {
     term_count: u32,
     first_blank: u32,
