@@ -2,7 +2,7 @@
 
 use super::{Entry, Store, StoreError, graph_file};
 use lodeseek_catalog::DatasetId;
-use lodeseek_rdf::{StreamedGraph, Triple, TripleGraph};
+use lodeseek_rdf::{StreamedGraph, Triple, TripleCursor, TripleGraph};
 use oxrdf::Triple as OxTriple;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,10 @@ impl StoredContent {
     pub(super) fn into_triples(self) -> Box<dyn Iterator<Item = io::Result<OxTriple>>> {
         match self {
             Self::InMemory(graph) => Box::new(triples_of(graph).map(Ok)),
-            Self::Streamed(graph) => Box::new(StreamedTriples { graph, next: 0, part: None }),
+            Self::Streamed(graph) => match graph.triples() {
+                Ok(rest) => Box::new(StreamedTriples { graph, rest: Some(rest), part: Box::new(std::iter::empty()) }),
+                Err(error) => Box::new(std::iter::once(Err(error))),
+            },
         }
     }
 }
@@ -68,18 +71,22 @@ fn triples_of(graph: TripleGraph) -> impl Iterator<Item = OxTriple> {
 /// Triples of a large graph, part by part.
 struct StreamedTriples {
     graph: StreamedGraph,
-    /// First triple of the next part.
-    next: u64,
-    part: Option<Box<dyn Iterator<Item = OxTriple>>>,
+    /// The triples after the current part; `None` at the end and after an error.
+    rest: Option<TripleCursor>,
+    part: Box<dyn Iterator<Item = OxTriple>>,
 }
 
 impl StreamedTriples {
-    fn read_part(&mut self) -> io::Result<()> {
-        let skipped = usize::try_from(self.next).unwrap_or(usize::MAX);
-        let part = self.graph.triples()?.skip(skipped).take(PART).collect::<io::Result<Vec<Triple>>>()?;
-        self.next += part.len() as u64;
-        self.part = Some(Box::new(triples_of(self.graph.select(part)?.0)));
-        Ok(())
+    /// Reads the next part. Returns false if there is none.
+    fn read_part(&mut self) -> io::Result<bool> {
+        let Some(mut rest) = self.rest.take() else { return Ok(false) };
+        let part = rest.by_ref().take(PART).collect::<io::Result<Vec<Triple>>>()?;
+        if part.is_empty() {
+            return Ok(false);
+        }
+        self.part = Box::new(triples_of(self.graph.select(part)?.0));
+        self.rest = Some(rest);
+        Ok(true)
     }
 }
 
@@ -88,15 +95,13 @@ impl Iterator for StreamedTriples {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(triple) = self.part.as_mut().and_then(Iterator::next) {
+            if let Some(triple) = self.part.next() {
                 return Some(Ok(triple));
             }
-            if self.next == self.graph.len() {
-                return None;
-            }
-            if let Err(error) = self.read_part() {
-                self.next = self.graph.len();
-                return Some(Err(error));
+            match self.read_part() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
             }
         }
     }
