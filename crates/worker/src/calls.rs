@@ -24,10 +24,30 @@ static NUMBERS: AtomicU32 = AtomicU32::new(0);
 pub(crate) enum CallFault {
     #[error("its frame has no number of a call")]
     NoNumber,
+    #[error("it opened call {0}, which is open")]
+    OpenNumber(u32),
     #[error("it opened more than {0} calls at a time")]
     TooManyCalls(usize),
     #[error("it sent more than {0} messages before they were read")]
     TooManyMessages(usize),
+    #[error("its requests and unread messages have more than {0} bytes")]
+    TooManyBytes(usize),
+}
+
+/// Limits on the calls of a task that the other side opens.
+#[derive(Clone, Copy)]
+pub(crate) struct CallLimits {
+    /// Maximum number of calls that this side has not dropped. The other side may have closed them.
+    pub(crate) calls: usize,
+    /// Maximum number of messages of a call that wait.
+    pub(crate) messages: usize,
+    /// Maximum length of the requests and waiting messages of all these calls, in bytes.
+    pub(crate) bytes: usize,
+}
+
+impl CallLimits {
+    /// No limits: for the side that trusts the other.
+    pub(crate) const NONE: Self = Self { calls: usize::MAX, messages: usize::MAX, bytes: usize::MAX };
 }
 
 /// The calls of a task, on one side.
@@ -39,8 +59,11 @@ struct Shared {
     open: Mutex<HashMap<u32, Peer>>,
     /// If true, the task has ended. It is set while the writer is locked, so that no frame follows the end of the task.
     is_over: AtomicBool,
-    /// Maximum number of messages of a call that wait.
-    max_waiting: usize,
+    limits: CallLimits,
+    /// Number of calls that this side has not dropped.
+    live: AtomicUsize,
+    /// Length of their requests and waiting messages, in bytes.
+    held_bytes: AtomicUsize,
 }
 
 /// Receiver of the frames of an open call.
@@ -67,9 +90,10 @@ impl fmt::Debug for Calls {
 }
 
 impl Calls {
-    pub(crate) fn new(writer: Arc<Mutex<File>>, max_waiting: usize) -> Self {
+    pub(crate) fn new(writer: Arc<Mutex<File>>, limits: CallLimits) -> Self {
         let (open, is_over) = (Mutex::default(), AtomicBool::new(false));
-        Self(Arc::new(Shared { writer, open, is_over, max_waiting }))
+        let (live, held_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self(Arc::new(Shared { writer, open, is_over, limits, live, held_bytes }))
     }
 
     /// Opens a call with a request to the parent.
@@ -77,26 +101,31 @@ impl Calls {
     /// # Errors
     /// If the task has ended, or if the parent no longer listens.
     pub fn open(&self, request: &[u8]) -> io::Result<Call> {
-        let call = self.call(NUMBERS.fetch_add(1, Ordering::Relaxed));
+        let call = self.call(NUMBERS.fetch_add(1, Ordering::Relaxed), 0);
         self.0.send(Kind::Open, call.number, request)?;
         Ok(call)
     }
 
     /// Accepts a call that the other side opened. Returns the call and its request.
-    pub(crate) fn accept(&self, frame: &[u8], max_open: usize) -> Result<(Call, Vec<u8>), CallFault> {
+    pub(crate) fn accept(&self, frame: &[u8]) -> Result<(Call, Vec<u8>), CallFault> {
         let (number, request) = numbered(frame)?;
-        if lock(&self.0.open).len() >= max_open {
-            return Err(CallFault::TooManyCalls(max_open));
+        if lock(&self.0.open).contains_key(&number) {
+            return Err(CallFault::OpenNumber(number));
         }
-        Ok((self.call(number), request.to_owned()))
+        if self.0.live.load(Ordering::Acquire) >= self.0.limits.calls {
+            return Err(CallFault::TooManyCalls(self.0.limits.calls));
+        }
+        self.0.hold(request.len())?;
+        Ok((self.call(number, request.len()), request.to_owned()))
     }
 
-    fn call(&self, number: u32) -> Call {
+    fn call(&self, number: u32, request_bytes: usize) -> Call {
+        self.0.live.fetch_add(1, Ordering::AcqRel);
         let (messages, receiver) = channel();
         let (waiting, is_closed) = (Arc::default(), Arc::default());
         let peer = Peer { messages, waiting: Arc::clone(&waiting), is_closed: Arc::clone(&is_closed) };
         lock(&self.0.open).insert(number, peer);
-        Call { number, calls: self.clone(), messages: receiver, waiting, is_closed }
+        Call { number, calls: self.clone(), messages: receiver, waiting, is_closed, request_bytes }
     }
 
     /// Hands a message to its call. That of a call that is closed is dropped.
@@ -104,10 +133,11 @@ impl Calls {
         let (number, message) = numbered(frame)?;
         let open = lock(&self.0.open);
         let Some(peer) = open.get(&number) else { return Ok(()) };
-        if peer.waiting.fetch_add(1, Ordering::AcqRel) >= self.0.max_waiting {
-            return Err(CallFault::TooManyMessages(self.0.max_waiting));
+        if peer.waiting.fetch_add(1, Ordering::AcqRel) >= self.0.limits.messages {
+            return Err(CallFault::TooManyMessages(self.0.limits.messages));
         }
-        let _ = peer.messages.send(message.to_owned()); // the call may be closing
+        self.0.hold(message.len())?;
+        let _ = peer.messages.send(message.to_owned()); // its receiver lives: a call that is dropped leaves the map first
         Ok(())
     }
 
@@ -128,6 +158,19 @@ impl Calls {
 }
 
 impl Shared {
+    /// Counts the bytes of a request or a message, until [`Self::release`].
+    fn hold(&self, bytes: usize) -> Result<(), CallFault> {
+        let held = self.held_bytes.fetch_add(bytes, Ordering::AcqRel);
+        if held.saturating_add(bytes) > self.limits.bytes {
+            return Err(CallFault::TooManyBytes(self.limits.bytes));
+        }
+        Ok(())
+    }
+
+    fn release(&self, bytes: usize) {
+        self.held_bytes.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
     fn send(&self, kind: Kind, number: u32, content: &[u8]) -> io::Result<()> {
         let mut writer = lock(&self.writer);
         if self.is_over.load(Ordering::Acquire) {
@@ -150,6 +193,8 @@ pub struct Call {
     messages: Receiver<Vec<u8>>,
     waiting: Arc<AtomicUsize>,
     is_closed: Arc<AtomicBool>,
+    /// Length of the request if the other side opened the call; else 0.
+    request_bytes: usize,
 }
 
 impl Call {
@@ -169,7 +214,7 @@ impl Call {
     /// # Errors
     /// [`RecvTimeoutError::Timeout`] after the time; [`RecvTimeoutError::Disconnected`] if the call is closed.
     pub fn receive(&self, time: Duration) -> Result<Vec<u8>, RecvTimeoutError> {
-        self.messages.recv_timeout(time).inspect(|_| self.took_one())
+        self.messages.recv_timeout(time).inspect(|message| self.took(message))
     }
 
     /// Returns the next message, if there is one.
@@ -177,15 +222,23 @@ impl Call {
     pub fn received(&self) -> Option<Vec<u8>> {
         match self.messages.try_recv() {
             Ok(message) => {
-                self.took_one();
+                self.took(&message);
                 Some(message)
             }
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
         }
     }
 
-    fn took_one(&self) {
+    fn took(&self, message: &[u8]) {
         self.waiting.fetch_sub(1, Ordering::AcqRel);
+        self.calls.0.release(message.len());
+    }
+
+    /// Removes the call from the open ones. Returns false if it was closed; its number may be that of a new call then.
+    fn remove(&self) -> bool {
+        let mut open = lock(&self.calls.0.open);
+        let is_open = open.get(&self.number).is_some_and(|peer| Arc::ptr_eq(&peer.is_closed, &self.is_closed));
+        is_open && open.remove(&self.number).is_some()
     }
 
     /// Returns the flag that is true once the other side closed the call. Messages that it sent before may still wait.
@@ -197,9 +250,11 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        let was_open = lock(&self.calls.0.open).remove(&self.number).is_some();
-        if was_open {
+        if self.remove() {
             let _ = self.calls.0.send(Kind::Close, self.number, &[]); // the other process may have ended
         }
+        while self.received().is_some() {}
+        self.calls.0.release(self.request_bytes);
+        self.calls.0.live.fetch_sub(1, Ordering::AcqRel); // last, because sending may block
     }
 }

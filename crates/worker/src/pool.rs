@@ -1,6 +1,6 @@
 //! The parent's side: a pool of workers that start on demand and are replaced.
 
-use crate::calls::{Call, Calls};
+use crate::calls::{Call, CallLimits, Calls};
 use crate::confinement::Limits;
 use crate::process::Process;
 use crate::protocol::{self, Frame, Kind};
@@ -25,10 +25,8 @@ const KEPT_MEMORY_BYTES: u64 = 64 << 20;
 const PIECE_BYTES: usize = 1 << 20;
 /// Maximum length of what is sent without a thread of its own: it fits into the buffer of the pipe.
 const BUFFERED_BYTES: usize = 32 << 10;
-/// Maximum number of calls of a task at a time. Each has a thread of the parent.
-const MAX_CALLS: usize = 128;
-/// Maximum number of messages of a call that wait in the parent.
-const MAX_WAITING_MESSAGES: usize = 16;
+/// Limits on the calls of a task. Each call has a thread of the parent.
+const CALL_LIMITS: CallLimits = CallLimits { calls: 128, messages: 16, bytes: 32 << 20 };
 /// Stack of a thread that answers a call, in bytes.
 const CALL_STACK_BYTES: usize = 16 << 20;
 
@@ -160,7 +158,7 @@ impl Pool {
     pub fn run(&self, task: &Task<'_>, receive: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>) -> Result<(), WorkerError> {
         let mut process = self.take()?;
         let input = process.input();
-        let calls = Calls::new(process.input(), MAX_WAITING_MESSAGES);
+        let calls = Calls::new(process.input(), CALL_LIMITS);
         let end = thread::scope(|scope| {
             // A worker that does not read must not block the thread that ends it.
             if task.task.len() + task.input.len() <= BUFFERED_BYTES {
@@ -326,7 +324,7 @@ fn cancel<'s>(process: &Process, scope: &'s Scope<'s, '_>) {
 fn handle_call(frame: &Frame, task: &Task<'_>, calls: &Calls) -> Result<(), String> {
     match (frame.kind, task.answer) {
         (Kind::Open, Some(answer)) => {
-            let (call, request) = calls.accept(&frame.content, MAX_CALLS).map_err(|fault| fault.to_string())?;
+            let (call, request) = calls.accept(&frame.content).map_err(|fault| fault.to_string())?;
             let answer = Arc::clone(answer);
             let thread = thread::Builder::new().name("worker call".to_owned()).stack_size(CALL_STACK_BYTES);
             thread.spawn(move || answer(&request, call)).map(drop).map_err(|error| error.to_string())

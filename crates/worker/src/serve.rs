@@ -1,6 +1,6 @@
 //! The worker's side: reads tasks from the standard input and runs them one after the other.
 
-use crate::calls::Calls;
+use crate::calls::{CallLimits, Calls};
 use crate::confinement::{Limits, allow_processor_time};
 use crate::protocol::{self, Kind};
 use std::fs::File;
@@ -122,7 +122,7 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
     })?;
     let mut pieces: Option<Sender<Vec<u8>>> = None;
     let mut cancellation = Arc::new(Mutex::new(TaskCancellation::default()));
-    let new_calls = || Calls::new(Arc::clone(&output), usize::MAX);
+    let new_calls = || Calls::new(Arc::clone(&output), CallLimits::NONE);
     let mut calls = new_calls();
     while let Some(frame) = protocol::read(&mut input)? {
         match frame.kind {

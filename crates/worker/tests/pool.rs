@@ -5,7 +5,7 @@
 use lodeseek_worker::{AnswerCall, Call, Handler, Limits, Pool, PoolOptions, Task, TaskContext, WorkerError, serve};
 use std::fs;
 use std::hint::black_box;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 /// First argument of a worker.
 const WORKER: &str = "worker";
 const MEGABYTES: u64 = 128;
+/// Time for which the parent holds a call of `linger`, closed or not.
+const LINGER: Duration = Duration::from_millis(500);
 
 /// Runs the task that its description names, with an argument after a space.
 struct Tasks;
@@ -68,6 +70,34 @@ impl Handler for Tasks {
                     call.send(&[b'x'; 1000])?;
                 }
             }
+            "churn" => {
+                for number in 0..argument.parse::<u32>().map_err(io::Error::other)? {
+                    write_frames(&[(b'Q', number, b"linger"), (b'X', number, b"")])?;
+                }
+                "churned".to_owned()
+            }
+            "twice" => {
+                write_frames(&[(b'Q', 7, b"linger"), (b'Q', 7, b"linger")])?;
+                "opened".to_owned()
+            }
+            "reuse" => {
+                write_frames(&[(b'Q', 9, b"linger"), (b'X', 9, b""), (b'Q', 9, b"hear")])?;
+                thread::sleep(LINGER * 2);
+                write_frames(&[(b'M', 9, b"message")])?;
+                "reused".to_owned()
+            }
+            "heavy" => {
+                let call = context.calls().open(b"linger")?;
+                for _ in 0..argument.parse::<usize>().map_err(io::Error::other)? {
+                    call.send(&vec![b'x'; 5 << 20])?;
+                }
+                "sent".to_owned()
+            }
+            "request" => {
+                let bytes = argument.parse::<usize>().map_err(io::Error::other)? << 20;
+                drop(context.calls().open(&vec![b'x'; bytes])?);
+                "sent".to_owned()
+            }
             "leave" => {
                 let call = context.calls().open(b"leave")?;
                 call.receive(Duration::from_secs(20)).map_err(io::Error::other)?;
@@ -84,6 +114,16 @@ impl Handler for Tasks {
         };
         context.send(outcome.as_bytes())
     }
+}
+
+/// Writes frames of calls to the parent, as a hostile worker may: kind, number and content of each.
+fn write_frames(frames: &[(u8, u32, &[u8])]) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    for (kind, number, content) in frames {
+        let length = u32::try_from(content.len() + 4).map_err(io::Error::other)?;
+        output.write_all(&[&[*kind], &length.to_le_bytes()[..], &number.to_le_bytes(), content].concat())?;
+    }
+    output.flush()
 }
 
 /// Opens calls at the same time. In each, the parent repeats the request, then a message, and closes the call.
@@ -148,6 +188,15 @@ fn results_are_complete(pool: &Pool) {
 fn answers() -> (Arc<AnswerCall>, Receiver<&'static str>) {
     let (sender, events) = channel();
     let answer = move |request: &[u8], call: Call| {
+        if request == b"linger" {
+            return thread::sleep(LINGER);
+        }
+        if request == b"hear" {
+            if call.receive(Duration::from_secs(20)).is_ok() {
+                let _ = sender.send("heard");
+            }
+            return;
+        }
         if call.send(request).is_err() {
             return;
         }
@@ -187,7 +236,19 @@ fn calls_are_answered(pool: &Pool) {
     }
     assert_eq!(run_answered("leave").as_deref(), Ok("left"));
     assert_eq!(events.recv_timeout(Duration::from_secs(20)), Ok("closed"), "a call ends with its task");
-    for (task, reason) in [("ask 1000", "more than 128 calls"), ("flood", "more than 16 messages")] {
+    assert_eq!(run_answered("reuse").as_deref(), Ok("reused"));
+    assert_eq!(events.recv_timeout(Duration::from_secs(20)), Ok("heard"), "the end of one call ends no other");
+    for task in ["churn 100", "heavy 6", "request 31"] {
+        assert!(run_answered(task).is_ok(), "{task}");
+    }
+    for (task, reason) in [
+        ("ask 1000", "more than 128 calls"),
+        ("churn 1000", "more than 128 calls"),
+        ("twice", "call 7, which is open"),
+        ("flood", "more than 16 messages"),
+        ("heavy 7", "more than 33554432 bytes"),
+        ("request 33", "more than 33554432 bytes"),
+    ] {
         let outcome = run_answered(task);
         assert!(matches!(&outcome, Err(WorkerError::Ended(found)) if found.contains(reason)), "{task}: {outcome:?}");
     }
