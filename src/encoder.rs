@@ -198,8 +198,9 @@ pub(super) struct RerankArguments {
     /// [default: 50].
     #[arg(long, value_name = "N")]
     works: Option<usize>,
-    /// Minimum similarities of a match: of --dpr, then of --colbert per query token, then of --sparse per query term. Datasets below are shown as nearest
-    /// results, not as matches [default: the values in lodeseek.json of the models, if all declare one; 0 disables].
+    /// Minimum similarities of a match: of --dpr, then of --colbert per query token, then of --sparse per query term. Datasets
+    /// below are shown as nearest results, not as matches; 0 disables [default: the values in lodeseek.json of the models, if
+    /// --dpr and --colbert have one; if --sparse has none, its scores alone make no match].
     #[arg(long, alias = "floor", value_name = "SCORE", value_delimiter = ',')]
     min_similarity: Vec<f64>,
 }
@@ -376,12 +377,12 @@ impl RerankArguments {
 
     /// Returns the minimum similarities of the argument or of the models. Similarities can be negative, so 0 (disabled) becomes
     /// negative infinity.
-    fn min_similarities(&self, choice: &Choice, encoders: &[Box<dyn Encoder>]) -> anyhow::Result<Vec<f64>> {
+    fn min_similarities(&self, choice: &Choice, encoders: &[Box<dyn Encoder>]) -> anyhow::Result<Vec<Option<f64>>> {
         if self.min_similarity.is_empty() {
             return if encoders.is_empty() { Ok(Vec::new()) } else { choice.declared_min_similarities() };
         }
         let similarities = self.min_similarity.iter();
-        Ok(similarities.map(|&value| if value == 0.0 { f64::NEG_INFINITY } else { value }).collect())
+        Ok(similarities.map(|&value| Some(if value == 0.0 { f64::NEG_INFINITY } else { value })).collect())
     }
 
     /// Sets the defaults for a home of descriptions and works, as far as no argument sets another value. Vectors of tokens get the

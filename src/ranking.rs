@@ -449,19 +449,19 @@ impl Choice {
         Ok(Some(stage))
     }
 
-    /// Returns the minimum similarities that the folders of the models declare, or an empty list if one declares none.
+    /// Returns the minimum similarities that the folders of the models declare. The list is empty if a model by text or token declares
+    /// none. It has `None` for a model by term that declares none: any common term gives a score, which alone makes no match.
     ///
     /// # Errors
     /// If a declaration is not valid.
-    pub(crate) fn declared_min_similarities(&self) -> anyhow::Result<Vec<f64>> {
+    pub(crate) fn declared_min_similarities(&self) -> anyhow::Result<Vec<Option<f64>>> {
         let mut declared = Vec::new();
         for (folder, granularity) in self.folders()? {
-            match (configured_min_similarity(&folder, granularity)?, granularity) {
-                (Some(similarity), _) => declared.push(similarity),
-                // Any common term gives a score: alone, it is no match.
-                (None, Granularity::Term) => declared.push(f64::INFINITY),
-                (None, _) => return Ok(Vec::new()),
+            let similarity = configured_min_similarity(&folder, granularity)?;
+            if similarity.is_none() && granularity != Granularity::Term {
+                return Ok(Vec::new());
             }
+            declared.push(similarity);
         }
         Ok(declared)
     }

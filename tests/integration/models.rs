@@ -149,6 +149,11 @@ fn sparse_models_and_cross_encoders() {
     let part = &sparse["parts"][0];
     assert!(sparse["score"].as_f64() > Some(0.0) && part["score"].as_f64() > Some(0.0), "{sparse}");
     assert!(["tree", "##s", "street", "of", "the"].contains(&part["text"].as_str().expect("a term")), "{part}");
+    let plain = json(&search(&[]));
+    let wordless: Vec<_> =
+        plain["hits"].as_array().expect("hits").iter().filter(|hit| hit["fields"] == serde_json::json!([])).collect();
+    assert!(wordless.iter().any(|hit| hit["dense"][1]["score"].as_f64() > Some(0.0)), "{plain:#}");
+    assert!(wordless.iter().all(|hit| hit["dense"][1]["parts"].is_null()), "parts by terms need the network again");
     let refused = as_indexed(home.path(), &["search", "--fusion-weights", "1,1,1", "trees"]);
     assert!(refused.code == Some(2) && refused.err.contains("3 weights for 4 rankings"), "{refused:?}");
 

@@ -403,7 +403,7 @@ fn nonsense_finds_nothing() {
     let options = RerankOptions {
         dense: NonZeroUsize::new(5),
         fusion: Some(WeightedFusion::default()),
-        min_similarities: vec![2.0],
+        min_similarities: vec![Some(2.0)],
         ..RerankOptions::default()
     };
     let searcher = searcher(&home, Granularity::Text, options);
@@ -532,7 +532,10 @@ fn the_parts_that_carried_a_score_are_named() {
 fn below_the_floor_is_closest_not_found() {
     let home = home();
     encoded(&home, &Hashed::new(Granularity::Piece));
-    let options = |floor| RerankOptions { min_similarities: Vec::from_iter(floor), ..RerankOptions::default() };
+    let options = |floor: Option<f64>| RerankOptions {
+        min_similarities: floor.into_iter().map(Some).collect(),
+        ..RerankOptions::default()
+    };
     let closest = |floor| {
         let response = searcher(&home, Granularity::Piece, options(floor)).search(&SearchRequest::new(BROAD));
         let hits = response.expect("answered").hits;

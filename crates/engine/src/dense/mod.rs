@@ -82,9 +82,27 @@ pub(super) struct DatasetVectors([Option<Query>; 2]);
 /// Options of scoring candidates.
 pub(super) struct ScoringOptions {
     pub(super) combination: Combination,
-    /// Minimum similarity of a match, per row of the query.
-    pub(super) min_similarity: Option<f64>,
+    pub(super) condition: MatchCondition,
     pub(super) threads: NonZeroUsize,
+}
+
+/// Condition under which the score of an encoder makes a dataset a match.
+#[derive(Clone, Copy)]
+pub(super) enum MatchCondition {
+    Always,
+    /// Minimum similarity, per row of the query.
+    AtLeast(f64),
+    Never,
+}
+
+impl MatchCondition {
+    fn is_met(self, score: f64, rows: f64) -> bool {
+        match self {
+            Self::Always => true,
+            Self::AtLeast(min_similarity) => score >= min_similarity * rows,
+            Self::Never => false,
+        }
+    }
 }
 
 impl DenseRetriever {
@@ -312,7 +330,7 @@ impl DenseRetriever {
             score,
             metadata,
             data,
-            closest: options.min_similarity.is_some_and(|min_similarity| score < min_similarity * rows),
+            closest: !options.condition.is_met(score, rows),
             parts: Vec::new(),
         })
     }
@@ -370,13 +388,17 @@ impl DenseRetriever {
         }
         let contributes = combination.contributions(matched.metadata, matched.data);
         let rows = [&stored.metadata, &stored.data];
+        let terms = match self.encoder.granularity() {
+            Granularity::Term => self.encoder.query_pieces(text)?,
+            Granularity::Text | Granularity::Piece => Vec::new(),
+        };
         let mut shares = Vec::new();
         for (place, passage) in passages(&compact).into_iter().enumerate() {
             if !contributes[place] {
                 continue;
             }
             if self.encoder.granularity() == Granularity::Term {
-                shares.extend(self.term_shares(text, &query, PartKind::BOTH[place], rows[place])?);
+                shares.extend(term_shares(&terms, &query, PartKind::BOTH[place], rows[place]));
             } else {
                 shares.extend(self.part_shares(&query, PartKind::BOTH[place], passage, rows[place])?);
             }
@@ -409,24 +431,6 @@ impl DenseRetriever {
         Ok(shares)
     }
 
-    /// Returns the contribution of each term of a query that a text has.
-    fn term_shares(
-        &self,
-        text: &str,
-        query: &Query,
-        kind: PartKind,
-        rows: &Rows,
-    ) -> Result<Vec<PartShare>, EngineError> {
-        let products = term_weights::products(query, rows).unwrap_or_default();
-        let mut shares = Vec::new();
-        for (term, score) in self.encoder.query_pieces(text)?.into_iter().zip(products) {
-            if score > 0.0 {
-                shares.push(PartShare { of: kind, text: term, score });
-            }
-        }
-        Ok(shares)
-    }
-
     /// Returns the score of each part as a text of its own.
     fn scores_of_parts(&self, query: &Query, passage: Passage<'_>) -> Result<Vec<Option<f64>>, EngineError> {
         let parts: Vec<Passage<'_>> =
@@ -438,6 +442,18 @@ impl DenseRetriever {
         }
         Ok(scores)
     }
+}
+
+/// Returns the contribution of each term of a query that a text has.
+fn term_shares(terms: &[String], query: &Query, kind: PartKind, rows: &Rows) -> Vec<PartShare> {
+    let products = term_weights::products(query, rows).unwrap_or_default();
+    let mut shares = Vec::new();
+    for (term, score) in terms.iter().zip(products) {
+        if score > 0.0 {
+            shares.push(PartShare { of: kind, text: term.clone(), score });
+        }
+    }
+    shares
 }
 
 /// Returns the sum of the similarities of each part's best matches. `None` for a part that is no row's best match.

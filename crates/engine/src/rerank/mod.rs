@@ -7,7 +7,7 @@ mod pairs;
 pub use options::{RerankError, RerankOptions, WeightedFusion};
 pub use pairs::{CrossEncoding, PairSummary};
 
-use super::dense::{DenseMatch, DenseRetriever, EncodedQuery, PartShare, ScoringOptions};
+use super::dense::{DenseMatch, DenseRetriever, EncodedQuery, MatchCondition, PartShare, ScoringOptions};
 use super::scope::CandidateScope;
 use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes};
 use super::{EncodingOptions, EngineError, encode_all};
@@ -282,7 +282,7 @@ impl Reranker {
         }
         let works = match (&self.works, self.options.works) {
             (Some((encoder, retriever)), Some(works)) => {
-                let min_similarity = self.options.min_similarities.get(*encoder).copied();
+                let min_similarity = self.options.min_similarities.get(*encoder).copied().flatten();
                 let limits = VoteLimits { works, until: scope.until, min_similarity };
                 Some(retriever.votes(queries[*encoder].vectors(), &limits)?)
             }
@@ -336,7 +336,11 @@ impl Reranker {
     fn scoring_options(&self, encoder: usize) -> ScoringOptions {
         ScoringOptions {
             combination: self.options.combination,
-            min_similarity: self.options.min_similarities.get(encoder).copied(),
+            condition: match self.options.min_similarities.get(encoder) {
+                None => MatchCondition::Always,
+                Some(Some(min_similarity)) => MatchCondition::AtLeast(*min_similarity),
+                Some(None) => MatchCondition::Never,
+            },
             threads: self.options.threads,
         }
     }

@@ -26,8 +26,8 @@ pub struct RerankOptions {
     pub fusion: Option<WeightedFusion>,
     /// The minimum similarity of a match, per row of the query, for each encoder. Hits below it are marked as nearest
     /// results, not as matches. Scores of different models are not comparable: choose a value that irrelevant datasets of
-    /// judged queries rarely exceed. Default: none.
-    pub min_similarities: Vec<f64>,
+    /// judged queries rarely exceed. `None` stands for an encoder whose scores alone make no match. Default: none.
+    pub min_similarities: Vec<Option<f64>>,
     /// The weight w of popularity: w · ln(1 + [popularity](lodeseek_index::NumericFacts::popularity)) is added to a
     /// dataset's score. Default: none. Popularity was counted when the catalogue was made. It is later information than any
     /// judged query, so evaluations with it leak.

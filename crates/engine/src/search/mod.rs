@@ -308,7 +308,7 @@ impl Search<'_> {
         let Some(reranker) = &self.ranker.reranker else { return Ok(()) };
         let has_no_term = hit.fields.is_empty();
         for dense in &mut hit.dense {
-            if self.request.explain || has_no_term && dense.granularity != Granularity::Text {
+            if self.request.explain || has_no_term && dense.granularity == Granularity::Piece {
                 dense.parts = reranker.explain(&self.interpreted.words, &hit.card.metadata.id, dense, self.snapshot)?;
             }
         }

@@ -49,14 +49,13 @@ impl CrossEncoder {
 
 /// Reads the activation of the score.
 fn activation(config: &Settings) -> Result<Activation, ModelError> {
+    const NEW_KEY: &str = "activation_fn";
     const OLD_KEY: &str = "sbert_ce_default_activation_function";
     let settings = config.within("sentence_transformers")?;
-    let name = match &settings {
-        Some(settings) => settings.text("activation_fn")?,
-        None => None,
-    };
-    let Some(name) = name.or(config.text(OLD_KEY)?) else { return Ok(Activation::Sigmoid) };
-    let refusal = || config.refusal(OLD_KEY, &format!("the activation {name} is not known"));
+    let new = settings.as_ref().filter(|settings| settings.get(NEW_KEY).is_some());
+    let (place, key) = new.map_or((config, OLD_KEY), |settings| (settings, NEW_KEY));
+    let Some(name) = place.text(key)? else { return Ok(Activation::Sigmoid) };
+    let refusal = || place.refusal(key, &format!("the activation {name} is not known"));
     name.rsplit('.').next().and_then(Activation::named).ok_or_else(refusal)
 }
 

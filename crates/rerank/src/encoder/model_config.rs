@@ -7,7 +7,7 @@
 
 mod colbert;
 mod dpr;
-mod sentence_transformers;
+pub(super) mod sentence_transformers;
 mod settings;
 mod splade;
 mod transformers;
@@ -160,7 +160,8 @@ impl ModelConfig {
         }
         let pieces = folder.join(PIECES);
         let has_head = options.granularity == Some(Granularity::Piece) && pieces.join("modules.json").is_file();
-        let pooling = options.pooling.as_deref().filter(|_| options.granularity != Some(Granularity::Piece));
+        let pooling =
+            options.pooling.as_deref().filter(|_| matches!(options.granularity, None | Some(Granularity::Text)));
         let mut config = Self::from_folder(if has_head { &pieces } else { folder }, pooling, options.granularity)?;
         config.set_granularity(folder, options.granularity)?;
         config.set_lengths(folder, options)?;

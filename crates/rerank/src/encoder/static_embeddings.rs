@@ -6,6 +6,7 @@
 //! As in model2vec, the unknown token has no vector, and texts are cut to `max_length` tokens, and before that to as many median token
 //! lengths. As in sentence-transformers, its own layout does neither; texts are cut to [`MAX_LENGTH`] tokens.
 
+use super::model_config::sentence_transformers::{self, PASSAGE_PROMPTS, QUERY_PROMPTS};
 use super::model_config::{MAX_LENGTH, Settings};
 use super::vectors::{normalize, read_rows, read_tensor};
 use super::{EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity, folder_name};
@@ -49,12 +50,10 @@ struct Limits {
 
 /// Returns the folder of the token vectors, if a folder contains static embeddings.
 pub(super) fn table_folder(folder: &Path) -> Result<Option<PathBuf>, ModelError> {
-    let modules = folder.join("modules.json");
-    if modules.is_file() {
-        let text = fs::read(&modules).map_err(|cause| ModelError::file(&modules, cause))?;
-        let list: Value = serde_json::from_slice(&text).map_err(|cause| ModelError::file(&modules, cause))?;
-        let is_static = list[0]["type"].as_str().is_some_and(|class| class.ends_with(".StaticEmbedding"));
-        return Ok(is_static.then(|| folder.join(list[0]["path"].as_str().unwrap_or_default())));
+    if folder.join("modules.json").is_file() {
+        let (_, modules) = sentence_transformers::module_list(folder)?;
+        let first = modules.first().filter(|module| sentence_transformers::kind(module) == "StaticEmbedding");
+        return Ok(first.map(|module| folder.join(&module.path)));
     }
     let config = Settings::read_optional(&folder.join("config.json"))?;
     let is_static = config.get("model_type").and_then(Value::as_str) == Some("model2vec");
@@ -67,8 +66,12 @@ impl StaticModel {
         if options.granularity.is_some_and(|granularity| granularity != Granularity::Text) {
             return Err(ModelError::folder(folder, "static embeddings give one vector for each text; use --dpr"));
         }
+        if options.pooling.is_some() {
+            return Err(ModelError::folder(folder, "static embeddings are always averaged; remove --pooling"));
+        }
         let path = table.join("tokenizer.json");
-        let mut tokenizer = Tokenizer::from_file(&path).map_err(|cause| ModelError::file(&path, cause))?;
+        let file = fs::read(&path).map_err(|cause| ModelError::file(&path, cause))?;
+        let mut tokenizer = Tokenizer::from_bytes(&file).map_err(|cause| ModelError::file(&path, cause))?;
         tokenizer.with_truncation(None).map_err(|cause| ModelError::file(&path, cause))?;
         tokenizer.with_padding(None);
         let weights = table.join("model.safetensors");
@@ -79,19 +82,21 @@ impl StaticModel {
         let is_normalized =
             if is_model2vec { config.flag("normalize")?.unwrap_or(false) } else { has_normalize(folder)? };
         let limits = if is_model2vec {
-            let unknown = unknown_token(&path, &tokenizer)?;
+            let unknown = unknown_token(&file, &tokenizer).map_err(|cause| ModelError::file(&path, cause))?;
             Limits::of_model2vec(config.length("max_length")?, &tokenizer, unknown)
         } else {
             Limits { tokens: MAX_LENGTH, characters: usize::MAX, unknown: None }
         };
         let settings = Settings::read_optional(&folder.join("config_sentence_transformers.json"))?;
-        let similarity = match settings.text("similarity_fn_name")? {
-            Some("dot" | "dot_product") => Similarity::Dot,
-            _ => Similarity::Cosine,
-        };
+        let similarity = sentence_transformers::similarity(&settings, false)?;
+        for names in [QUERY_PROMPTS, PASSAGE_PROMPTS] {
+            if !sentence_transformers::prompt(&settings, names)?.is_empty() {
+                return Err(settings.refusal("prompts", "static embeddings are computed without prompts here"));
+            }
+        }
         let mut digest = Sha256::new();
         digest.update(&bytes);
-        digest.update(fs::read(&path).map_err(|cause| ModelError::file(&path, cause))?);
+        digest.update(&file);
         let cuts = (limits.tokens, limits.characters, limits.unknown);
         digest.update(format!("static {is_normalized} {similarity:?} {cuts:?}"));
         let fingerprint = super::hexadecimal(&digest.finalize());
@@ -197,9 +202,8 @@ impl Limits {
 }
 
 /// Returns the unknown token of a tokenizer, from its file.
-fn unknown_token(path: &Path, tokenizer: &Tokenizer) -> Result<Option<u32>, ModelError> {
-    let text = fs::read(path).map_err(|cause| ModelError::file(path, cause))?;
-    let file: Value = serde_json::from_slice(&text).map_err(|cause| ModelError::file(path, cause))?;
+fn unknown_token(file: &[u8], tokenizer: &Tokenizer) -> Result<Option<u32>, serde_json::Error> {
+    let file: Value = serde_json::from_slice(file)?;
     let model = &file["model"];
     let by_name = model["unk_token"].as_str().and_then(|token| tokenizer.token_to_id(token));
     Ok(by_name.or_else(|| model["unk_id"].as_u64().and_then(|id| id.try_into().ok())))
@@ -207,14 +211,12 @@ fn unknown_token(path: &Path, tokenizer: &Tokenizer) -> Result<Option<u32>, Mode
 
 /// Returns true if the modules of a folder contain `Normalize`. Other modules after the first are rejected.
 fn has_normalize(folder: &Path) -> Result<bool, ModelError> {
-    let path = folder.join("modules.json");
-    let text = fs::read(&path).map_err(|cause| ModelError::file(&path, cause))?;
-    let list: Vec<Value> = serde_json::from_slice(&text).map_err(|cause| ModelError::file(&path, cause))?;
+    let (_, modules) = sentence_transformers::module_list(folder)?;
     let mut is_normalized = false;
-    for module in list.iter().skip(1) {
-        let class = module["type"].as_str().unwrap_or_default();
-        if !class.ends_with(".Normalize") {
-            return Err(ModelError::folder(folder, format!("the module {class} cannot follow static embeddings")));
+    for module in modules.iter().skip(1) {
+        if sentence_transformers::kind(module) != "Normalize" {
+            let reason = format!("the module {} cannot follow static embeddings", module.r#type);
+            return Err(ModelError::folder(folder, reason));
         }
         is_normalized = true;
     }

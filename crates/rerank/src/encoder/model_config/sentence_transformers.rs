@@ -10,10 +10,15 @@ use std::path::{Path, PathBuf};
 
 /// Entry of `modules.json`.
 #[derive(Deserialize)]
-pub(super) struct Module {
-    pub(super) path: String,
-    r#type: String,
+pub(in crate::encoder) struct Module {
+    pub(in crate::encoder) path: String,
+    pub(in crate::encoder) r#type: String,
 }
+
+/// Names of the prompt of queries.
+pub(in crate::encoder) const QUERY_PROMPTS: &[&str] = &["query"];
+/// Names of the prompt of passages, in the order of precedence.
+pub(in crate::encoder) const PASSAGE_PROMPTS: &[&str] = &["document", "passage", "corpus"];
 
 /// Settings of the modules after the transformer.
 #[derive(Default)]
@@ -45,8 +50,8 @@ pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
         Some(length) => length,
         None => longest(&tower)?,
     };
-    let mut query = Side { prompt: prompt(&model, &["query"])?, ..Side::plain(length) };
-    let mut document = Side { prompt: prompt(&model, &["document", "passage", "corpus"])?, ..Side::plain(length) };
+    let mut query = Side { prompt: prompt(&model, QUERY_PROMPTS)?, ..Side::plain(length) };
+    let mut document = Side { prompt: prompt(&model, PASSAGE_PROMPTS)?, ..Side::plain(length) };
     if modules.skipped.is_some() {
         query.length = transformer.length("query_length")?.unwrap_or(length);
         document.length = transformer.length("document_length")?.unwrap_or(length);
@@ -111,7 +116,7 @@ fn modules(folder: &Path) -> Result<(PathBuf, Modules), ModelError> {
 }
 
 /// Reads the entries of `modules.json`; returns them with its path.
-pub(super) fn module_list(folder: &Path) -> Result<(PathBuf, Vec<Module>), ModelError> {
+pub(in crate::encoder) fn module_list(folder: &Path) -> Result<(PathBuf, Vec<Module>), ModelError> {
     let path = folder.join("modules.json");
     let text = std::fs::read_to_string(&path).map_err(|cause| ModelError::file(&path, cause))?;
     let list = serde_json::from_str(&text).map_err(|cause| ModelError::file(&path, cause))?;
@@ -119,7 +124,7 @@ pub(super) fn module_list(folder: &Path) -> Result<(PathBuf, Vec<Module>), Model
 }
 
 /// Returns the last component of the module's class path.
-pub(super) fn kind(module: &Module) -> &str {
+pub(in crate::encoder) fn kind(module: &Module) -> &str {
     module.r#type.rsplit('.').next().unwrap_or_default()
 }
 
@@ -151,7 +156,7 @@ pub(super) fn do_lower_case(transformer: &Settings) -> Result<bool, ModelError> 
 /// has the prompts `query` and `document`, empty by default, and an empty prompt overrides the default one. The default applies
 /// to `encode` only, which does not distinguish queries from passages. One deviation: sentence-transformers stops at the empty
 /// `document` prompt that it adds, while this function continues with `passage` and `corpus`, which models are trained with.
-pub(super) fn prompt(model: &Settings, names: &[&str]) -> Result<String, ModelError> {
+pub(in crate::encoder) fn prompt(model: &Settings, names: &[&str]) -> Result<String, ModelError> {
     let Some(prompts) = model.within("prompts")? else { return Ok(String::new()) };
     for name in names {
         if let Some(prompt) = prompts.text(name)?.filter(|prompt| !prompt.is_empty()) {
@@ -161,7 +166,7 @@ pub(super) fn prompt(model: &Settings, names: &[&str]) -> Result<String, ModelEr
     Ok(String::new())
 }
 
-fn similarity(model: &Settings, by_piece: bool) -> Result<Similarity, ModelError> {
+pub(in crate::encoder) fn similarity(model: &Settings, by_piece: bool) -> Result<Similarity, ModelError> {
     match (model.text("similarity_fn_name")?, by_piece) {
         (None | Some("cosine"), false) => Ok(Similarity::Cosine),
         (Some("dot" | "dot_product"), false) => Ok(Similarity::Dot),
@@ -245,15 +250,13 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    const PASSAGES: [&str; 3] = ["document", "passage", "corpus"];
-
     /// Returns the prompts of queries and passages.
     fn prompts(settings: &Value) -> (String, String) {
         let place = tempfile::tempdir().expect("a folder");
         let file = place.path().join("config_sentence_transformers.json");
         std::fs::write(&file, settings.to_string()).expect("settings");
         let model = Settings::read(&file).expect("settings");
-        (prompt(&model, &["query"]).expect("texts"), prompt(&model, &PASSAGES).expect("texts"))
+        (prompt(&model, QUERY_PROMPTS).expect("texts"), prompt(&model, PASSAGE_PROMPTS).expect("texts"))
     }
 
     #[test]

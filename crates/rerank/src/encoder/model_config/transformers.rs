@@ -23,8 +23,8 @@ pub(super) fn read(
     let prompt = |names: &[&str]| sentence_transformers::prompt(&settings, names);
     Ok(ModelConfig {
         towers: vec![folder.to_owned()],
-        query: Side { prompt: prompt(&["query"])?, ..Side::plain(length) },
-        document: Side { prompt: prompt(&["document", "passage", "corpus"])?, ..Side::plain(length) },
+        query: Side { prompt: prompt(sentence_transformers::QUERY_PROMPTS)?, ..Side::plain(length) },
+        document: Side { prompt: prompt(sentence_transformers::PASSAGE_PROMPTS)?, ..Side::plain(length) },
         head: Head::Text { pooling: vec![pooling], prompt_counts: true, steps: Vec::new() },
         similarity: Similarity::Cosine,
         lower_case: false,

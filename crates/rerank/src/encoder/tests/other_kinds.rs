@@ -41,7 +41,10 @@ fn cross_encoders_score_as_their_reference() {
         }
     }
     let unknown = with("sentence_transformers", serde_json::json!({"activation_fn": "torch.nn.GELU"}));
-    assert!(unknown.err().is_some_and(|error| error.to_string().contains("torch.nn.GELU is not known")));
+    let unknown = unknown.err().expect("a refusal").to_string();
+    let expected =
+        r#"sentence_transformers: activation_fn = "torch.nn.GELU": the activation torch.nn.GELU is not known"#;
+    assert!(unknown.ends_with(expected), "{unknown}");
     let other = open_cross_encoder(&testdata().join("sentence-transformers"), &options).err().expect("a refusal");
     assert!(other.to_string().contains("is known to hold what is needed"), "{other}");
 }
@@ -81,6 +84,14 @@ fn sparse_models_weigh_terms_as_their_reference() {
             assert_eq!(encoder.query_pieces(text).expect("terms").len(), query.rows());
         }
     }
+}
+
+/// The pooling belongs to the model with one vector per text beside it.
+#[test]
+fn sparse_models_ignore_the_pooling_of_another_model() {
+    let Some(options) = options() else { return };
+    let options = EncoderOptions { granularity: Some(Granularity::Term), pooling: Some("mean".to_owned()), ..options };
+    assert_eq!(opened(&testdata().join("splade"), &options).granularity(), Granularity::Term);
 }
 
 /// The weights of queries may lie in a file of JSON, by token.

@@ -109,7 +109,9 @@ fn a_pooling_is_stated_once() {
     let missing = opened("transformers", None);
     assert!(missing.ends_with("add --pooling mean, cls or lasttoken, as the card of the model states"), "{missing}");
     assert!(opened("transformers", Some("median")).contains("supported: mean, cls, max"));
-    assert!(opened("sentence-transformers", Some("mean")).ends_with("remove --pooling"));
+    for folder in ["sentence-transformers", "static-model2vec"] {
+        assert!(opened(folder, Some("mean")).ends_with("remove --pooling"), "{folder}");
+    }
 }
 
 #[test]
@@ -127,12 +129,24 @@ fn sparse_and_static_models_of_another_shape() {
             "modules.json",
             json!([{"path": "0_StaticEmbedding", "type": "a.StaticEmbedding"}, {"path": "", "type": "a.Dense"}]),
         ),
+        refused_with(
+            "static-sentence-transformers",
+            "config_sentence_transformers.json",
+            json!({"similarity_fn_name": "euclidean"}),
+        ),
+        refused_with(
+            "static-model2vec",
+            "config_sentence_transformers.json",
+            json!({"prompts": {"passage": "text: "}, "similarity_fn_name": "cosine"}),
+        ),
     ];
     insta::assert_snapshot!(all.join("\n"), @r#"
     FOLDER/1_SpladePooling/config.json: pooling_strategy = "mean": max or sum is expected
     FOLDER/sentence_bert_config.json: transformer_task = "feature-extraction": only "fill-mask" is possible here
     FOLDER/router_config.json: structure = {"document":[""],"query":[""]}: only documents by MLMTransformer and SpladePooling with queries by SparseStaticEmbedding are possible
     FOLDER: the module a.Dense cannot follow static embeddings
+    FOLDER/config_sentence_transformers.json: similarity_fn_name = "euclidean": vectors are not compared that way here
+    FOLDER/config_sentence_transformers.json: prompts = {"passage":"text: "}: static embeddings are computed without prompts here
     "#);
 }
 
