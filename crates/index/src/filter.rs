@@ -203,6 +203,11 @@ impl Snapshot {
     /// years, only the last `most` are returned.
     #[must_use]
     pub fn covered_years(&self, most: i32) -> Option<(i32, i32)> {
+        let years = *self.covered_years.get_or_init(|| self.all_covered_years());
+        years.map(|(first, last)| (first.max(last.saturating_sub(most)), last))
+    }
+
+    fn all_covered_years(&self) -> Option<(i32, i32)> {
         let mut years: Option<(i32, i32)> = None;
         for (columns, reader) in self.segments.iter().zip(self.searcher.segment_readers()) {
             for period in reader.doc_ids_alive().filter_map(|document| columns.period(document)) {
@@ -212,7 +217,7 @@ impl Snapshot {
                 }
             }
         }
-        years.map(|(first, last)| (first.max(last.saturating_sub(most)), last))
+        years
     }
 
     /// Returns the numeric facts of a dataset, or `None` if there is no such dataset.

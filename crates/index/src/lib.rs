@@ -148,6 +148,8 @@ pub struct Snapshot {
     terms: Mutex<FxHashMap<(Field, String), TermStatistics>>,
     facets: OnceLock<Vec<FacetTable>>,
     literals: OnceLock<u64>,
+    /// First and last year of all periods.
+    covered_years: OnceLock<Option<(i32, i32)>>,
 }
 
 /// Maximum number of cached term statistics.
@@ -202,9 +204,18 @@ impl Snapshot {
             documents += columns.add_to(reader, &mut collection);
         }
         let analysis = Analysis::new(analysis);
-        let terms = Mutex::default();
-        let (facets, literals) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { searcher, fields, analysis, segments, collection, documents, terms, facets, literals })
+        Ok(Self {
+            searcher,
+            fields,
+            analysis,
+            segments,
+            collection,
+            documents,
+            terms: Mutex::default(),
+            facets: OnceLock::new(),
+            literals: OnceLock::new(),
+            covered_years: OnceLock::new(),
+        })
     }
 
     /// Returns the analysis of the documents. Queries require the same analysis.

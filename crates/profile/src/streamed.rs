@@ -201,7 +201,7 @@ fn linkage(
 
 impl PatternSummary {
     /// Counts the patterns of a streamed graph, and selects the `most` most frequent ones of each kind. `folder` is for temporary
-    /// files; it need not exist.
+    /// files; it need not exist and is removed at the end.
     ///
     /// Of equally frequent patterns, those of the entities with the smallest numbers are selected. Link patterns are counted
     /// and ranked between listed entity patterns. Their number is exact up to [`EXACT_LINK_PATTERNS`].
@@ -210,8 +210,8 @@ impl PatternSummary {
     /// If the graph cannot be read, or a temporary file cannot be written.
     pub fn from_stream(graph: &StreamedGraph, most: usize, folder: &Path) -> io::Result<Self> {
         let kind = graph.iri(rdf::TYPE)?;
-        let hashes = pattern_hashes(graph, kind, &folder.join("incoming"))?;
-        let (entity_pattern_count, listed) = frequent_patterns(&hashes, most, &folder.join("patterns"))?;
+        let hashes = pattern_hashes(graph, kind, folder)?;
+        let (entity_pattern_count, listed) = frequent_patterns(&hashes, most, folder)?;
         let elements = elements_of(graph, kind, listed.iter().map(|pattern| pattern.first))?;
         let rank_of: FxHashMap<u64, u32> =
             listed.iter().enumerate().map(|(rank, pattern)| (pattern.hash, rank as u32)).collect();

@@ -30,7 +30,8 @@ use std::sync::OnceLock;
 use triple_terms::TripleTermTable;
 
 /// Maximum nesting of triple terms. Readers reject deeper ones, because terms are compared, written and dropped recursively.
-pub(crate) const MAX_TRIPLE_TERM_DEPTH: usize = 100;
+/// Processes exchange terms as JSON with two levels for each nesting, and JSON is read up to 128 levels.
+pub(crate) const MAX_TRIPLE_TERM_DEPTH: usize = 50;
 
 const XSD_STRING: &str = "http://www.w3.org/2001/XMLSchema#string";
 

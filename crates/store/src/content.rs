@@ -144,7 +144,7 @@ impl Store {
     /// Returns true if the graph file of a version is present and undamaged.
     #[must_use]
     pub fn has_graph_file(&self, version: &str) -> bool {
-        graph_file::open(&graph_file::path(&self.home, version), version, self.graph_limit).is_ok()
+        graph_file::verify(&graph_file::path(&self.home, version), version).is_ok()
     }
 
     /// Returns a folder for temporary files that does not exist yet. Its user removes it; what a killed process leaves is

@@ -52,9 +52,12 @@ pub(super) fn keep(home: &Path, version: &str, graph: &TripleGraph) -> Result<()
     }
 }
 
-/// Notes that a version has no fingerprint, because its graph exceeds memory.
+/// Notes that a version has no fingerprint, because its graph exceeds memory. A fingerprint that was made is kept.
 pub(super) fn keep_none(home: &Path, version: &str) -> Result<(), StoreError> {
-    write(home, version, NONE)
+    match read(home, version) {
+        Some(_) => Ok(()),
+        None => write(home, version, NONE),
+    }
 }
 
 fn made(version: &str, graph: &TripleGraph) -> String {

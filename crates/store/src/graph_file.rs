@@ -29,42 +29,56 @@ pub(super) fn write(home: &Path, graph: &TripleGraph) -> Result<String, StoreErr
     let version = version(&compact);
     let path = path(home, &version);
     // A file damaged by a failing disk or a power cut is made again.
-    if !path.exists() || open(&path, &version, 0).is_err() {
+    if !path.exists() || verify(&path, &version).is_err() {
         write_compact(&path, &compact)?;
     }
     Ok(version)
 }
 
-/// Writes a graph that exceeds memory, if it is not there yet, and returns its version. It is not [settled](settle).
-/// `beside` is a path for it until its name is known.
-pub(super) fn write_runs(home: &Path, runs: SortedRuns, beside: &Path) -> Result<String, StoreError> {
+/// Writes a graph from sorted runs, if it is not there yet. Returns its version, and its content as [`open`] does. It is not
+/// [settled](settle). `beside` is a path for it until its name is known.
+pub(super) fn write_runs(
+    home: &Path,
+    runs: SortedRuns,
+    beside: &Path,
+    limit: usize,
+) -> Result<(String, StoredContent), StoreError> {
     let file = File::create(beside).map_err(StoreError::io(beside))?;
     let info = FrameInfo::new().block_size(BlockSize::Max1MB);
     let encoder = FrameEncoder::with_frame_info(info, io::BufWriter::with_capacity(1 << 20, file));
-    let mut out = Hashing { out: encoder, hash: Sha256::new() };
+    let mut out = Hashing { out: encoder, hash: Sha256::new(), bytes: 0 };
     runs.write_compact(&mut out).map_err(StoreError::io(beside))?;
     let finished = out.out.finish().map_err(|error| StoreError::io(beside)(error.into()))?;
     finished.into_inner().map_err(|error| StoreError::io(beside)(error.into_error()))?;
     let version = name(&out.hash.finalize());
     let path = path(home, &version);
-    if path.exists() && open(&path, &version, 0).is_ok() {
+    if path.exists() && verify(&path, &version).is_ok() {
         fs::remove_file(beside).map_err(StoreError::io(beside))?;
     } else {
         fs::rename(beside, &path).map_err(StoreError::io(&path))?;
     }
-    Ok(version)
+    if out.bytes > limit {
+        let graph = streamed(&path).map_err(StoreError::io(&path))?;
+        return Ok((version, StoredContent::Streamed(graph)));
+    }
+    let damaged =
+        |reason| StoreError::Damaged { home: home.to_owned(), reason: format!("{}: {reason}", path.display()) };
+    let content = open(&path, &version, limit).map_err(damaged)?;
+    Ok((version, content))
 }
 
-/// Writer that hashes all that it writes.
+/// Writer that hashes and counts all that it writes.
 struct Hashing<W> {
     out: W,
     hash: Sha256,
+    bytes: usize,
 }
 
 impl<W: Write> Write for Hashing<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
         self.hash.update(&bytes[..written]);
+        self.bytes += written;
         Ok(written)
     }
 
@@ -73,13 +87,14 @@ impl<W: Write> Write for Hashing<W> {
     }
 }
 
-/// Writes a graph read from the store, if it is still exactly what the version names.
-pub(super) fn restore(home: &Path, expected: &str, graph: &TripleGraph) -> Result<(), StoreError> {
+/// Writes a graph read from the store, if it is still exactly what the version names. Returns false if it is not.
+pub(super) fn restore(home: &Path, expected: &str, graph: &TripleGraph) -> Result<bool, StoreError> {
     let compact = graph.to_compact();
-    if version(&compact) == expected {
+    let is_same = version(&compact) == expected;
+    if is_same {
         write_compact(&path(home, expected), &compact)?;
     }
-    Ok(())
+    Ok(is_same)
 }
 
 fn write_compact(path: &Path, compact: &[u8]) -> Result<(), StoreError> {
@@ -104,17 +119,8 @@ pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredCo
     let is_large = compact.len() > limit;
     if is_large {
         drop(std::mem::take(&mut compact));
-        let mut rest = vec![0; 1 << 20];
-        loop {
-            match input.read(&mut rest).map_err(|error| error.to_string())? {
-                0 => break,
-                length => hash.update(&rest[..length]),
-            }
-        }
     }
-    if name(&hash.finalize()) != expected {
-        return Err("its content does not match its name".to_owned());
-    }
+    verify_rest(input, hash, expected)?;
     if is_large {
         match streamed(path) {
             Ok(graph) => return Ok(StoredContent::Streamed(graph)),
@@ -127,6 +133,27 @@ pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredCo
         }
     }
     TripleGraph::from_compact(&compact).map(StoredContent::InMemory).ok_or_else(|| "it is of another format".to_owned())
+}
+
+/// Verifies a graph file against its name, without opening the graph; the reason where it is damaged.
+pub(super) fn verify(path: &Path, expected: &str) -> Result<(), String> {
+    let input = decoder(path).map_err(|error| error.to_string())?;
+    verify_rest(input, Sha256::new(), expected)
+}
+
+/// Compares a compact form with its name. `hash` is that of the bytes before `rest`.
+fn verify_rest(mut rest: CompactSource, mut hash: Sha256, expected: &str) -> Result<(), String> {
+    let mut bytes = vec![0; 1 << 16];
+    loop {
+        match rest.read(&mut bytes).map_err(|error| error.to_string())? {
+            0 => break,
+            length => hash.update(&bytes[..length]),
+        }
+    }
+    if name(&hash.finalize()) != expected {
+        return Err("its content does not match its name".to_owned());
+    }
+    Ok(())
 }
 
 /// Opens a graph that exceeds memory, without a comparison with its name.

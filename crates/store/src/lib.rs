@@ -290,7 +290,7 @@ pub struct Store {
     access: Access,
     /// Size of the compact form above which a graph is not held in memory.
     graph_limit: usize,
-    /// Place of the content of new datasets.
+    /// Place of the content of loaded datasets.
     content_place: ContentPlace,
     /// Incremented before and after each change of metadata.
     changes: AtomicU64,
@@ -340,12 +340,11 @@ impl Store {
         }
         let lock = lock(home, access)?;
         rebase::check(home)?;
-        let iris = settings(home, access, base)?;
+        let (iris, content_place) = settings(home, access, base)?;
         if access == Access::Write {
             view::remove_old_views(home)?;
             content::remove_scratch(home)?;
         }
-        let content_place = read_settings(&home.join(SETTINGS), access)?.content;
         let oxigraph = open_oxigraph(&home.join(STORE), access)?;
         Ok(Self { content_place, ..Self::with_parts(home, iris, oxigraph, access, Some(lock)) })
     }
@@ -746,15 +745,13 @@ fn settings_text(path: &Path, access: Access) -> Result<String, StoreError> {
     }
 }
 
-fn read_settings(path: &Path, access: Access) -> Result<Settings, StoreError> {
-    let text = settings_text(path, access)?;
-    toml::from_str(&text).map_err(|error| StoreError::Settings { path: path.to_owned(), reason: error.to_string() })
-}
-
-/// Reads the base of a home. A new home gets `base` or the default, which is written to the configuration file.
-fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<Iris, StoreError> {
+/// Reads the base of a home and the place of its content. A new home gets `base` or the default, which is written to the
+/// configuration file.
+fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<(Iris, ContentPlace), StoreError> {
     let path = home.join(SETTINGS);
-    let settings = read_settings(&path, access)?;
+    let text = settings_text(&path, access)?;
+    let settings: Settings = toml::from_str(&text)
+        .map_err(|error| StoreError::Settings { path: path.clone(), reason: error.to_string() })?;
     let has_store = home.join(STORE).is_dir();
     if access == Access::Read && !has_store {
         return Err(StoreError::NoHome { home: home.to_owned() });
@@ -764,7 +761,10 @@ fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<Iris, Sto
             Some(requested) => {
                 Err(StoreError::OtherBase { home: home.to_owned(), made, requested: requested.to_owned() })
             }
-            None => Iris::new(&made).map_err(|error| StoreError::Settings { path, reason: error.to_string() }),
+            None => match Iris::new(&made) {
+                Ok(iris) => Ok((iris, settings.content)),
+                Err(error) => Err(StoreError::Settings { path, reason: error.to_string() }),
+            },
         };
     }
     // Without the base, all IRIs in an existing store would lose their meaning.
@@ -775,8 +775,8 @@ fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<Iris, Sto
     let iris = Iris::new(base.unwrap_or(Iris::DEFAULT_BASE))?;
     let line = format!("base = {}\n", toml::Value::from(iris.base()));
     // Keys of the root table precede all tables, so the line is the first.
-    graph_file::write_whole(&path, (line + &settings_text(&path, access)?).as_bytes())?;
-    Ok(iris)
+    graph_file::write_whole(&path, (line + &text).as_bytes())?;
+    Ok((iris, settings.content))
 }
 
 #[cfg(feature = "rocksdb")]

@@ -22,7 +22,7 @@ use std::thread;
 /// Options of a load.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
-    /// Triples after which a batch is committed. Default 500,000.
+    /// Triples after which a batch is committed, at most 2,000,000. Default 500,000.
     pub batch_triples: usize,
     /// Threads of Oxigraph's bulk loader. Default 2.
     pub threads: usize,
@@ -256,7 +256,9 @@ impl<'s> Loader<'s> {
 
     /// A loader with other options.
     #[must_use]
-    pub fn with_options(self, options: LoadOptions) -> Self {
+    pub fn with_options(self, mut options: LoadOptions) -> Self {
+        // With a larger batch, the parsing side would stop before the writing side starts.
+        options.batch_triples = options.batch_triples.min(WAITING_TRIPLES as usize);
         Self { options, ..self }
     }
 
@@ -545,8 +547,7 @@ fn description(parsed: &Parsed, place: ContentPlace, store: &Store) -> Vec<Tripl
         triples.push(Triple::new(node.clone(), skipped, Literal::from(parsed.report.skipped as i64)));
     }
     if place == ContentPlace::IndexOnly && !parsed.content.is_empty() {
-        let index_only = NamedNode::new_unchecked(lodeseek::IS_INDEX_ONLY);
-        triples.push(Triple::new(node, index_only, Literal::from(true)));
+        triples.push(store.index_only_quad(&parsed.report.id).into());
     }
     triples
 }
@@ -554,8 +555,13 @@ fn description(parsed: &Parsed, place: ContentPlace, store: &Store) -> Vec<Tripl
 impl Store {
     /// Returns true if the content of a dataset is in its graph file alone, so that SPARQL cannot query it.
     pub fn is_index_only(&self, id: &DatasetId) -> Result<bool, StoreError> {
-        let (node, index_only) = (self.iris.dataset(id), NamedNode::new_unchecked(lodeseek::IS_INDEX_ONLY));
-        Ok(self.oxigraph.contains(&Quad::new(node, index_only, Literal::from(true), self.iris.catalog()))?)
+        Ok(self.oxigraph.contains(&self.index_only_quad(id))?)
+    }
+
+    /// Returns the mark of an index-only dataset in the catalogue graph.
+    pub(super) fn index_only_quad(&self, id: &DatasetId) -> Quad {
+        let index_only = NamedNode::new_unchecked(lodeseek::IS_INDEX_ONLY);
+        Quad::new(self.iris.dataset(id), index_only, Literal::from(true), self.iris.catalog())
     }
 
     /// Returns the datasets for which [`Self::is_index_only`] is true.
@@ -627,7 +633,7 @@ fn parsed(dataset: &Dataset, content: DatasetContent, store: &Store) -> Result<P
     Ok(Parsed::new(dataset, StoredContent::InMemory(graph), version, files, lacks_content, store))
 }
 
-/// Keeps the file and counts of a graph that exceeds memory. It has no fingerprint.
+/// Keeps the file and counts of a graph from sorted runs. If it exceeds memory, it gets no fingerprint.
 fn parsed_runs(
     dataset: &Dataset,
     runs: SortedRuns,
@@ -639,13 +645,21 @@ fn parsed_runs(
     if let Some(folder) = beside.parent() {
         std::fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
     }
-    let version = graph_file::write_runs(&store.home, runs, &beside)?;
-    let graph = graph_file::streamed(&graph_file::path(&store.home, &version))?;
-    if GraphCounts::read(&store.home, &version).is_none() {
-        GraphCounts::from_stream(&graph, &store.scratch_folder())?.write(&store.home, &version)?;
+    let (version, content) = graph_file::write_runs(&store.home, runs, &beside, store.graph_limit)?;
+    match &content {
+        // The runs repeated triples.
+        StoredContent::InMemory(graph) => {
+            GraphCounts::keep(&store.home, &version, graph)?;
+            fingerprint::keep(&store.home, &version, graph)?;
+        }
+        StoredContent::Streamed(graph) => {
+            if GraphCounts::read(&store.home, &version).is_none() {
+                GraphCounts::from_stream(graph, &store.scratch_folder())?.write(&store.home, &version)?;
+            }
+            fingerprint::keep_none(&store.home, &version)?;
+        }
     }
-    fingerprint::keep_none(&store.home, &version)?;
-    Ok(Parsed::new(dataset, StoredContent::Streamed(graph), version, files, lacks_content, store))
+    Ok(Parsed::new(dataset, content, version, files, lacks_content, store))
 }
 
 #[cfg(test)]
@@ -709,6 +723,38 @@ mod tests {
         let version = store.entries().expect("entries").remove(0).version;
         let opened = graph_file::open(&graph_file::path(store.home(), &version), &version, 5).expect("opened");
         assert!(matches!(opened, StoredContent::InMemory(graph) if graph.len() == 3));
+    }
+
+    #[test]
+    fn a_batch_is_not_larger_than_the_backlog() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(folder.path(), iris).expect("a store");
+        let options = LoadOptions { batch_triples: usize::MAX, ..LoadOptions::default() };
+        let loader = Loader::new(&store).with_options(options);
+        assert_eq!(loader.options.batch_triples as u64, WAITING_TRIPLES);
+    }
+
+    /// Beyond a limit, repeated triples are sorted on disk, although the graph without repetitions is within the limit.
+    #[test]
+    fn repeated_triples_do_not_change_the_fingerprint() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (catalog, dump) = (folder.path().join("catalog.ttl"), folder.path().join("trees.ttl"));
+        fs::write(&catalog, CATALOG).expect("written");
+        let load = |home: &str, limit: usize, repetitions: usize| {
+            fs::write(&dump, "_:a <e:p> _:b .\n".repeat(repetitions)).expect("written");
+            let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+            let store = Store::in_memory(&folder.path().join(home), iris).expect("a store").with_graph_limit(limit);
+            let catalog = Catalog::read(&catalog).expect("a catalogue");
+            Loader::new(&store).load(catalog, &|_| ()).expect("loaded");
+            let entry = store.entries().expect("entries").remove(0);
+            (store.fingerprint(&entry).expect("read"), entry.version)
+        };
+        let expected = load("one", 200, 1);
+        assert!(matches!(expected.0, fingerprint::Fingerprint::Canonical(_)));
+        assert_eq!(load("one", 200, 100), expected, "in a home that has it");
+        assert_eq!(load("two", 200, 100), expected, "in a new home");
+        assert_eq!(load("one", 1, 100), expected, "streamed");
     }
 
     /// A `data.json` of many small entries became one transaction of gigabytes.

@@ -7,6 +7,7 @@ use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::vocab::{rdf, void};
 use oxrdf::{GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of triples that are counted in each role.
@@ -15,6 +16,9 @@ const MAX_COUNTED: usize = 20_000;
 const MAX_CHECKED: usize = 5_000;
 /// Maximum number of triples of one dataset in which a use as an object, other than as class, is looked for.
 const MAX_OF_DATASET: usize = 1_000;
+
+/// Maximum number of datasets that [`Occurrences::most_used`] returns.
+const MAX_MOST_USED: usize = 250;
 
 /// Uses of a resource in a dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,8 +48,22 @@ pub struct Occurrences {
     pub datasets: BTreeMap<DatasetId, Uses>,
     /// If false, the resource occurs in too many triples to read all: numbers are minimums.
     pub is_exact: bool,
-    /// If false, further datasets may contain the resource.
+    /// If false, further datasets may contain the resource: there are too many to check, or the contents of some are not in
+    /// the store.
     pub is_complete: bool,
+}
+
+impl Occurrences {
+    /// Returns at most 250 datasets, those with most uses first, and true if no further dataset may contain the resource.
+    #[must_use]
+    pub fn most_used(&self) -> (Vec<(&DatasetId, Uses)>, bool) {
+        let mut datasets: Vec<(&DatasetId, Uses)> = self.datasets.iter().map(|(id, uses)| (id, *uses)).collect();
+        // Equal numbers remain in the order of ids.
+        datasets.sort_by_key(|(_, uses)| Reverse(uses.total()));
+        let is_complete = self.is_complete && datasets.len() <= MAX_MOST_USED;
+        datasets.truncate(MAX_MOST_USED);
+        (datasets, is_complete)
+    }
 }
 
 /// Current graphs of datasets, by their names in the store. `None` for other graphs.
@@ -53,9 +71,10 @@ type GraphDatasets = HashMap<NamedNode, Option<DatasetId>>;
 
 impl Store {
     /// Returns the datasets in which a resource occurs. Classes and properties of datasets without a profile are not
-    /// found: `lodeseek index` writes it.
+    /// found: `lodeseek index` writes it. Subjects and objects of index-only datasets are not found.
     pub fn occurrences(&self, resource: &NamedNode) -> Result<Occurrences, StoreError> {
-        let mut found = Occurrences { is_exact: true, is_complete: true, ..Occurrences::default() };
+        let is_complete = self.index_only()?.is_empty();
+        let mut found = Occurrences { is_exact: true, is_complete, ..Occurrences::default() };
         let mut known = GraphDatasets::new();
         self.count_subjects(resource, &mut known, &mut found)?;
         self.count_objects(resource, &mut known, &mut found)?;
@@ -206,7 +225,7 @@ fn number(term: &Term) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LoadOptions, Loader};
+    use crate::{ContentPlace, LoadOptions, Loader};
     use lodeseek_catalog::{Catalog, Iris};
     use oxrdf::Triple;
     use std::fs;
@@ -251,5 +270,36 @@ mod tests {
         assert!(!frequent.is_exact && frequent.is_complete);
         assert!(frequent.datasets[&a].object == 1 && frequent.datasets[&b].object > 1000, "{frequent:?}");
         assert!(find("nothing").datasets.is_empty());
+    }
+
+    #[test]
+    fn index_only_datasets_may_contain_further_uses() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("a.ttl"), "<http://x.org/one> <http://x.org/p> 1 .").expect("written");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
+        for (place, is_complete) in [(ContentPlace::IndexOnly, false), (ContentPlace::Store, true)] {
+            let options = LoadOptions { content: Some(place), ..LoadOptions::default() };
+            let catalog = Catalog::read(&folder.path().join("a.ttl")).expect("a catalogue");
+            Loader::new(&store).with_options(options).load(catalog, &|_| ()).expect("loaded");
+            let found = store.occurrences(&NamedNode::new_unchecked("http://x.org/one")).expect("found");
+            assert_eq!((found.datasets.is_empty(), found.is_complete), (!is_complete, is_complete));
+        }
+    }
+
+    #[test]
+    fn the_datasets_with_most_uses_are_kept() {
+        let mut found = Occurrences { is_exact: true, is_complete: true, ..Occurrences::default() };
+        for number in 0..MAX_MOST_USED as u64 {
+            let id = DatasetId::new(format!("d{number:03}")).expect("an id");
+            found.datasets.insert(id, Uses { subject: 1 + number / 100, ..Uses::default() });
+        }
+        let (datasets, is_complete) = found.most_used();
+        assert!(is_complete && datasets.len() == MAX_MOST_USED);
+        assert_eq!((datasets[0].0.as_str(), datasets[50].0.as_str()), ("d200", "d100"));
+        let last = DatasetId::new("e").expect("an id");
+        found.datasets.insert(last.clone(), Uses { class: 1, property: 7, ..Uses::default() });
+        let (datasets, is_complete) = found.most_used();
+        assert!(!is_complete && datasets.len() == MAX_MOST_USED && *datasets[0].0 == last);
     }
 }

@@ -11,8 +11,8 @@
 //! Profiles and snippets are not copied: the caller indexes all datasets again.
 
 use super::{
-    Access, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store, StoreError, StoredContent, commit_record,
-    counts, fingerprint, graph_file, journal, lock, open_oxigraph, rebase, settings,
+    Access, ContentPlace, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store, StoreError, StoredContent,
+    commit_record, counts, empty_version, fingerprint, graph_file, journal, lock, open_oxigraph, rebase, settings,
 };
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
@@ -81,7 +81,7 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     // A missing folder is damage, too; without it the settings are those of no home.
     let present = home.join(STORE);
     fs::create_dir_all(&present).map_err(StoreError::io(&present))?;
-    let iris = settings(home, Access::Read, None)?;
+    let (iris, content_place) = settings(home, Access::Read, None)?;
     let record = CommitRecord::read(home).ok().flatten();
     if let Some(record) = &record
         && record.base != iris.base()
@@ -98,7 +98,7 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     let old = old.map(without_lock);
     let stored = old.as_ref().and_then(|old| old.stored_commit().ok()).unwrap_or(0);
     let recorded = record.as_ref().map_or(0, |record| record.commit);
-    let store = without_lock(open_oxigraph(&new, Access::Write)?);
+    let store = Store { content_place, ..without_lock(open_oxigraph(&new, Access::Write)?) };
     let is_complete = stored >= recorded && stored > 0;
     let (entries, mut lost) = store.copy_catalog(old.as_ref(), is_complete, recovered)?;
     lost.extend(store.copy_content(&entries, old.as_ref())?);
@@ -130,8 +130,9 @@ impl Store {
         is_complete: bool,
         recovered: &[Entry],
     ) -> Result<(Vec<Entry>, Vec<LostDataset>), StoreError> {
-        let readable = old.and_then(|old| Some((old.catalog_quads().ok()?, old.entries().ok()?)));
-        if let Some((quads, entries)) = &readable
+        let readable =
+            old.and_then(|old| Some((old.catalog_quads().ok()?, old.entries().ok()?, old.index_only().ok()?)));
+        if let Some((quads, entries, _)) = &readable
             && is_complete
         {
             let graphs = self.datasets_of_graphs(entries);
@@ -142,9 +143,11 @@ impl Store {
         }
         let mut lost = Vec::new();
         let mut entries: BTreeMap<DatasetId, Entry> = BTreeMap::new();
-        for entry in readable.map(|(_, entries)| entries).unwrap_or_default() {
+        let (_, described, mut index_only) = readable.unwrap_or_default();
+        for entry in described {
             entries.insert(entry.dataset.metadata.id.clone(), entry);
         }
+        let empty_version = empty_version();
         // The index follows the store: where both have a dataset and commits are missing, the index is the later one.
         for entry in recovered {
             let id = &entry.dataset.metadata.id;
@@ -152,6 +155,10 @@ impl Store {
             let is_same = present.is_some_and(|present| {
                 present.version == entry.version && present.dataset.metadata == entry.dataset.metadata
             });
+            let has_content = entry.version != empty_version;
+            if present.is_none() && has_content && self.content_place == ContentPlace::IndexOnly {
+                index_only.insert(id.clone());
+            }
             // The index lacks some statements of a description.
             if !is_same {
                 let origin = present.and_then(|present| present.origin.clone());
@@ -169,6 +176,9 @@ impl Store {
         let mut quads = Vec::new();
         for entry in &entries {
             quads.extend(self.description_quads(&entry.dataset, &entry.version));
+            if index_only.contains(&entry.dataset.metadata.id) {
+                quads.push(self.index_only_quad(&entry.dataset.metadata.id));
+            }
         }
         self.bulk_load(quads.into_iter())?;
         Ok((entries, lost))
@@ -213,10 +223,9 @@ impl Store {
         let mut triples = 0;
         for entry in entries {
             let (id, version) = (&entry.dataset.metadata.id, &entry.version);
-            if self.is_index_only(id)? {
-                continue;
-            }
+            let is_index_only = self.is_index_only(id)?;
             let graph = match graph_file::open(&graph_file::path(&self.home, version), version, self.graph_limit) {
+                Ok(_) if is_index_only => continue,
                 Ok(StoredContent::InMemory(graph)) => graph,
                 Ok(content @ StoredContent::Streamed(_)) => {
                     let name = self.iris.graph(id, version);
@@ -270,13 +279,12 @@ impl Store {
         let (id, version) = (&entry.dataset.metadata.id, &entry.version);
         let path = graph_file::path(&self.home, version);
         let mut lost = None;
-        if graph_file::open(&path, version, 0).is_err() {
+        if graph_file::open(&path, version, self.graph_limit).is_err() {
             if self.is_index_only(id)? {
                 return Ok(Some(LostDataset::new(entry, Lost::Content)));
             }
             let graph = self.read_graph(&self.iris.graph(id, version))?;
-            graph_file::restore(&self.home, version, &graph)?;
-            if graph_file::open(&path, version, 0).is_err() {
+            if !graph_file::restore(&self.home, version, &graph)? {
                 // Readers then take the content from the store.
                 remove_file(&path)?;
                 lost = Some(LostDataset::new(entry, Lost::LexicalForms));
@@ -318,5 +326,72 @@ fn remove_file(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(StoreError::Io { path: path.to_owned(), cause }),
         _ => Ok(()),
+    }
+}
+
+#[cfg(all(test, feature = "rocksdb"))]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::Catalog;
+
+    const CATALOG: &str = r#"
+        @prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        <http://e.org/a> a dcat:Dataset ; dct:identifier "a" ; dcat:distribution [ dcat:downloadURL <a.ttl> ] .
+        <http://e.org/b> a dcat:Dataset ; dct:identifier "b" ."#;
+
+    /// Loads two index-only datasets, of which one has content, and returns their entries.
+    fn load(folder: &Path, home: &Path) -> Vec<Entry> {
+        fs::write(folder.join("catalog.ttl"), CATALOG).expect("written");
+        fs::write(folder.join("a.ttl"), "<e:a> <e:p> 1, 2 .").expect("written");
+        let store = Store::open(home, Access::Write, None).expect("a home");
+        let catalog = Catalog::read(&folder.join("catalog.ttl")).expect("a catalogue");
+        let options = LoadOptions { content: Some(ContentPlace::IndexOnly), ..LoadOptions::default() };
+        Loader::new(&store).with_options(options).load(catalog, &|_| ()).expect("loaded");
+        store.entries().expect("entries")
+    }
+
+    /// Returns the index-only datasets of a home, and the number of triples of content in its store.
+    fn index_only(home: &Path) -> (Vec<String>, usize) {
+        let store = Store::open(home, Access::Read, None).expect("repaired");
+        let entries = store.entries().expect("entries");
+        assert_eq!(entries.len(), 2);
+        let graphs = entries.iter().map(|entry| store.iris.graph(&entry.dataset.metadata.id, &entry.version));
+        let triples = graphs.map(|graph| store.read_graph(&graph).expect("read").len()).sum();
+        (store.index_only().expect("read").iter().map(ToString::to_string).collect(), triples)
+    }
+
+    #[test]
+    fn index_only_datasets_remain_index_only() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        let recovered = load(folder.path(), &home);
+        let expected = (vec!["a".to_owned()], 0);
+        assert!(rebuild_store(&home, &[]).expect("rebuilt").is_empty());
+        assert_eq!(index_only(&home), expected, "from the whole store");
+
+        let mut record = CommitRecord::read(&home).expect("read").expect("a record");
+        record.commit += 1;
+        record.write(&home).expect("written");
+        assert!(rebuild_store(&home, &recovered).expect("rebuilt").is_empty());
+        assert_eq!(index_only(&home), expected, "from a store that lacks a commit");
+
+        let settings = home.join(crate::SETTINGS);
+        let text = fs::read_to_string(&settings).expect("read");
+        fs::write(&settings, format!("{text}content = \"index-only\"\n")).expect("written");
+        fs::remove_dir_all(home.join(STORE)).expect("removed");
+        let lost = rebuild_store(&home, &recovered).expect("rebuilt");
+        assert!(lost.iter().all(|lost| lost.lost == Lost::Description), "{lost:?}");
+        assert_eq!(index_only(&home), expected, "from recovered descriptions");
+    }
+
+    #[test]
+    fn lost_content_of_index_only_datasets_is_reported() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        let entries = load(folder.path(), &home);
+        fs::write(graph_file::path(&home, &entries[0].version), "damaged").expect("written");
+        let lost = rebuild_store(&home, &[]).expect("rebuilt");
+        assert_eq!(lost, [LostDataset::new(&entries[0], Lost::Content)]);
+        assert_eq!(index_only(&home), (Vec::new(), 0));
     }
 }

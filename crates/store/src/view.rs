@@ -78,7 +78,7 @@ impl Store {
     /// # Errors
     /// If the folder is no store, or if the settings of the home cannot be read.
     pub fn open_view(home: &Path, folder: &Path) -> Result<Self, StoreError> {
-        let iris = super::settings(home, Access::Read, None)?;
+        let (iris, _) = super::settings(home, Access::Read, None)?;
         Ok(Self::with_parts(home, iris, super::open_oxigraph(folder, Access::Read)?, Access::Read, None))
     }
 }

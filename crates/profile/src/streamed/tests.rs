@@ -44,7 +44,10 @@ proptest! {
         prop_assert_eq!(Schema::from_stream(&stream).expect("read"), Schema::new(&graph));
 
         let folder = tempfile::tempdir().expect("a folder");
-        let found = PatternSummary::from_stream(&stream, 4, folder.path()).expect("read");
+        let scratch = folder.path().join("scratch");
+        std::fs::create_dir(&scratch).expect("made");
+        let found = PatternSummary::from_stream(&stream, 4, &scratch).expect("read");
+        prop_assert!(!scratch.exists(), "temporary files remain");
         let expected = PatternSummary::new(&graph, 4);
         prop_assert_eq!(found.entity_pattern_count, expected.entity_pattern_count);
         prop_assert_eq!(found.link_pattern_count, expected.link_pattern_count);

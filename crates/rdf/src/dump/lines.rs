@@ -60,7 +60,7 @@ fn block(text: &[u8], mut line: u64, sink: &mut Sink<'_>) -> Result<u64, Refusal
         if end - start > limit {
             return Err(Refusal::TokenSize { limit, line });
         }
-        if triple_term_depth(&text[start..end]) > MAX_TRIPLE_TERM_DEPTH {
+        if !is_flat && triple_term_depth(&text[start..end]) > MAX_TRIPLE_TERM_DEPTH {
             return Err(Refusal::Nesting { limit: MAX_TRIPLE_TERM_DEPTH, line });
         }
         if !sound && let Err(reason) = one_statement(&text[start..end], line, sink) {

@@ -189,7 +189,7 @@ fn nested_triple_terms_are_limited() {
     let xml = "<e:C r:version='1.2'><e:p r:parseType='Triple'>".repeat(200);
     for (name, text) in [("a.ttl", turtle), ("a.nt", triples), ("a.rdf", rdf_xml("", &xml))] {
         let message = refusal(Limits::default(), name, text.as_bytes());
-        assert!(message.contains("more than 100 levels of nesting"), "{name}: {message}");
+        assert!(message.contains("more than 50 levels of nesting"), "{name}: {message}");
     }
     let quoted = format!("<x:a> <x:p> \"{}\" .", "<<( ".repeat(200));
     assert_eq!(read("a.nt", &quoted).0.len(), 1);

@@ -11,7 +11,7 @@
 //! *Cost.* Memory: that of one run, some 100 KB for each other run, and about 40 bytes for each blank node of one file. Disk: at
 //! most about three times the compact form, until the result is written.
 
-use super::streamed::{CompactSource, StreamedGraph, TermCursor, TripleCursor, reader, triple_terms_unsupported};
+use super::streamed::{CompactSource, TermCursor, TripleCursor, reader, triple_terms_unsupported};
 use super::{Kind, Triple, TripleGraph, TripleGraphBuilder, TripleSink, leb128};
 use crate::external_sort::ScratchFolder;
 use oxrdf::TripleRef as OxTripleRef;
@@ -21,7 +21,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fs::{self, File};
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Size of the compact form above which a graph is not held in memory: about six million triples.
@@ -206,11 +206,11 @@ impl SortedRuns {
             out.write_all(&number)
         };
         write_number(out, u64::from(merged.term_count))?;
-        copy(&merged.sizes, out)?;
+        move_content(&merged.sizes, out)?;
         write_number(out, merged.text_bytes)?;
-        copy(&merged.texts, out)?;
+        move_content(&merged.texts, out)?;
         write_number(out, triple_count)?;
-        copy(&triples, out)?;
+        move_content(&triples, out)?;
         Ok(triple_count)
     }
 
@@ -275,11 +275,10 @@ impl SortedRuns {
         let name = run.file_name().unwrap_or_default().to_string_lossy();
         let (path, out) = self.folder.create(&format!("mapped-{name}"))?;
         let mut writer = TripleWriter::new(out);
-        let source = run.to_owned();
-        let graph = StreamedGraph::open(move || open(&source))?;
-        // The cursor of the run reads the number of its triples first.
-        writer.number(graph.len())?;
-        for triple in graph.triples()? {
+        let triples = TripleCursor::open(open(run)?)?;
+        // The cursor of the mapped run reads the number of its triples first.
+        writer.number(triples.remaining())?;
+        for triple in triples {
             let Triple { subject, predicate, object } = triple?;
             writer.write(Triple { subject: new(subject), predicate: new(predicate), object: new(object) })?;
         }
@@ -322,17 +321,10 @@ fn open(path: &Path) -> io::Result<CompactSource> {
     Ok(Box::new(File::open(path)?))
 }
 
-fn copy(path: &Path, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the content of a file and removes it.
+fn move_content(path: &Path, out: &mut dyn Write) -> io::Result<()> {
     let mut file = io::BufReader::with_capacity(1 << 20, File::open(path)?);
-    loop {
-        let bytes = file.fill_buf()?;
-        if bytes.is_empty() {
-            break;
-        }
-        out.write_all(bytes)?;
-        let length = bytes.len();
-        file.consume(length);
-    }
+    io::copy(&mut file, out)?;
     fs::remove_file(path)
 }
 

@@ -125,10 +125,7 @@ impl StreamedGraph {
     /// # Errors
     /// If the compact form cannot be read.
     pub fn triples(&self) -> io::Result<TripleCursor> {
-        let mut input = reader((self.open)()?);
-        let header = Header::read(&mut input)?;
-        skip(&mut input, header.arena)?;
-        TripleCursor::new(input, header.term_count)
+        TripleCursor::open((self.open)()?)
     }
 
     /// Returns the identifier of an IRI, if it occurs. Reads terms up to this IRI.
@@ -334,10 +331,23 @@ pub struct TripleCursor {
 }
 
 impl TripleCursor {
+    /// Opens a compact form at its first triple.
+    pub(super) fn open(source: CompactSource) -> io::Result<Self> {
+        let mut input = reader(source);
+        let header = Header::read(&mut input)?;
+        skip(&mut input, header.arena)?;
+        Self::new(input, header.term_count)
+    }
+
     /// Creates a cursor from a reader of the number of triples and the triples.
     pub(super) fn new(mut input: BufReader<CompactSource>, term_count: u32) -> io::Result<Self> {
         let left = read_number(&mut input)?;
         Ok(Self { input, left, term_count, subject: 0, predicate: 0 })
+    }
+
+    /// Returns the number of triples that follow.
+    pub(super) fn remaining(&self) -> u64 {
+        self.left
     }
 
     fn read(&mut self) -> io::Result<Triple> {

@@ -102,13 +102,14 @@ struct Descriptions {
 
 impl Descriptions {
     fn new(graph_triples: u64, profile: &Profile, budget: usize) -> Self {
-        // A tenth less than the budget is expected, so that chance seldom exceeds it.
-        let share = 0.9 * budget as f64 / graph_triples.max(1) as f64;
+        let quota = budget - budget / 8;
+        // A tenth less than the quota is expected. If chance exceeded it, the last subjects would be left out.
+        let share = 0.9 * quota as f64 / graph_triples.max(1) as f64;
         let elements = profile.classes.iter().chain(&profile.properties).take(budget / 8);
         Self {
             elements: elements.map(|&(id, _)| id).collect(),
             largest_hash: (share.min(1.0) * u64::MAX as f64) as u64,
-            left: budget - budget / 8,
+            left: quota,
             elements_left: budget / 8,
             subject: None,
             of_subject: 0,
@@ -131,6 +132,26 @@ impl Descriptions {
         if *left > 0 {
             *left -= 1;
             self.triples.push(triple);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_rdf::TripleGraphBuilder;
+
+    #[test]
+    fn random_entities_stay_below_their_quota() {
+        let profile = Profile::new(&TripleGraphBuilder::new().finish());
+        for (subjects, budget) in [(20_000, 2_000), (100_000, 4_000), (100_000, 40_000)] {
+            let mut descriptions = Descriptions::new(u64::from(subjects), &profile, budget);
+            for subject in 0..subjects {
+                descriptions.add(Triple { subject: TermId(subject), predicate: TermId(0), object: TermId(0) });
+            }
+            let quota = budget - budget / 8;
+            let drawn = descriptions.triples.len();
+            assert!(drawn < quota && drawn > quota * 4 / 5, "{drawn} of {quota}");
         }
     }
 }
