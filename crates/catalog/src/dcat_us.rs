@@ -21,7 +21,11 @@ pub(super) fn to_json_ld(mut document: Value) -> Option<String> {
     let context: Value = serde_json::from_str(CONTEXT).ok()?;
     root.insert("@context".to_owned(), context.get("@context")?.clone());
     for (key, class) in [("dataset", "Dataset"), ("datasetSeries", "DatasetSeries"), ("service", "DataService")] {
-        let Some(Value::Array(entries)) = root.get_mut(key) else { continue };
+        let entries = match root.get_mut(key) {
+            Some(Value::Array(entries)) => entries.as_mut_slice(),
+            Some(entry) => std::slice::from_mut(entry),
+            None => continue,
+        };
         entries.iter_mut().filter_map(Value::as_object_mut).for_each(|entry| add_class(entry, class));
     }
     Some(document.to_string())
@@ -31,7 +35,7 @@ pub(super) fn to_json_ld(mut document: Value) -> Option<String> {
 fn is_of_dcat_us(context: &Value) -> bool {
     match context {
         Value::String(address) => address.contains("dcat-us"),
-        Value::Array(contexts) => contexts.iter().all(is_of_dcat_us),
+        Value::Array(contexts) => !contexts.is_empty() && contexts.iter().all(is_of_dcat_us),
         _ => false,
     }
 }
@@ -54,10 +58,14 @@ mod tests {
         let read: Value = serde_json::from_str(&to_json_ld(schema).expect("DCAT-US")).expect("JSON");
         assert_eq!(read["dataset"][0]["@type"], "Dataset");
         assert_eq!(read["@context"]["title"], "dct:title");
+        let single = json!({"@type": "Catalog", "dataset": {"title": "D"}});
+        let read: Value = serde_json::from_str(&to_json_ld(single).expect("DCAT-US")).expect("JSON");
+        assert_eq!(read["dataset"]["@type"], "Dataset");
         assert!(to_json_ld(json!({"@type": "Dataset", "@context": "https://e.org/dcat-us-3.0.jsonld"})).is_some());
         for other in [
             json!({"@type": "Dataset", "@context": "https://schema.org/"}),
             json!({"@type": "Dataset", "@context": {"title": "http://purl.org/dc/terms/title"}}),
+            json!({"@type": "Dataset", "@context": []}),
             json!({"@type": "sc:Dataset"}),
             json!({"title": "D"}),
             json!([]),

@@ -21,10 +21,9 @@ fn is_linked(head: &str) -> bool {
 pub(super) fn read(file: &CatalogFile<'_>, head: &str) -> Result<Catalog, CatalogError> {
     let path = file.path;
     if is_linked(head) {
-        return match dcat_us_json_ld(path, head) {
-            Some(text) => dcat::read_texts(file, &[&text]).map_err(CatalogError::io(path)),
-            None => read_json_ld(file),
-        };
+        let Some((text, problem)) = dcat_us_json_ld(path, head) else { return read_json_ld(file) };
+        let catalog = dcat::read_texts(file, &[&text]).map_err(CatalogError::io(path))?;
+        return Ok(with_problem(catalog, problem, path));
     }
     let text = text(path).map_err(CatalogError::io(path))?;
     let (document, problem) = match parse(&text) {
@@ -33,18 +32,23 @@ pub(super) fn read(file: &CatalogFile<'_>, head: &str) -> Result<Catalog, Catalo
         Err(_) => return read_json_ld(file),
     };
     drop(text);
-    let mut catalog = read_dialect(document, file, head)?;
-    catalog.problems.extend(problem.map(|problem| format!("{}: {problem}", path.display())));
-    Ok(catalog)
+    Ok(with_problem(read_dialect(document, file, head)?, problem, path))
 }
 
-/// Returns a document of DCAT-US 3 as JSON-LD; `None` for other documents.
-fn dcat_us_json_ld(path: &Path, head: &str) -> Option<String> {
+/// Adds the problem of parsing a document, if there is one.
+fn with_problem(mut catalog: Catalog, problem: Option<&str>, path: &Path) -> Catalog {
+    catalog.problems.extend(problem.map(|problem| format!("{}: {problem}", path.display())));
+    catalog
+}
+
+/// Returns a document of DCAT-US 3 as JSON-LD, and the problem of parsing it; `None` for other documents.
+fn dcat_us_json_ld(path: &Path, head: &str) -> Option<(String, Option<&'static str>)> {
     // A document with another context is not parsed twice.
     if head.contains("\"@context\"") && !head.contains("dcat-us") {
         return None;
     }
-    dcat_us::to_json_ld(parse(&text(path).ok()?).ok()?.0)
+    let (document, problem) = parse(&text(path).ok()?).ok()?;
+    Some((dcat_us::to_json_ld(document)?, problem))
 }
 
 /// Parses a document; extra commas are ignored.
@@ -131,5 +135,19 @@ mod tests {
         let value: Value = serde_json::from_str(&without_commas(text).expect("repaired")).expect("JSON");
         assert_eq!(value, serde_json::json!({"a": [1, 2], "b,]": ",]\"", "c": {"d": 1}}));
         assert_eq!(without_commas(r#"{"a": ",}"}"#), None);
+    }
+
+    #[test]
+    fn commas_too_many_in_dcat_us_are_a_problem() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("catalog.json");
+        for (text, problems) in [
+            (r#"{"@type": "Catalog", "dataset": {"title": "D", "identifier": "d"}}"#, 0),
+            (r#"{"@type": "Catalog", "dataset": {"title": "D", "identifier": "d",}}"#, 1),
+        ] {
+            std::fs::write(&path, text).expect("written");
+            let catalog = Catalog::read(&path).expect("a catalogue");
+            assert_eq!((catalog.datasets.len(), catalog.problems.len()), (1, problems), "{:?}", catalog.problems);
+        }
     }
 }

@@ -35,6 +35,14 @@ impl Default for EncodingOptions {
     }
 }
 
+impl EncodingOptions {
+    /// Returns the number format in which the vectors of an encoder are stored.
+    #[must_use]
+    pub fn stored_precision(&self, encoder: &dyn Encoder) -> Precision {
+        precision_of(encoder, self.precision)
+    }
+}
+
 /// The progress of encoding.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodingProgress {

@@ -9,7 +9,7 @@ use super::snippets::label_all;
 use super::{Card, EngineError, QueryWords};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::{AnalyzedQuery, Condition, DocumentAddress, EntityMatch, EntitySearch, FilteredDocs, Snapshot};
-use lodeseek_rdf::{TermRef, Triple, TripleGraph};
+use lodeseek_rdf::{TermId, TermRef, TripleGraph};
 use lodeseek_snippet::{Deadline, LabelledTriple};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -137,19 +137,22 @@ fn add_hits(
     response: &mut EntityResponse,
 ) {
     let graph = content.graph();
-    let literals: Vec<Triple> =
-        graph.triples().iter().filter(|triple| ends_in_literal(graph, **triple)).copied().collect();
+    let mut wanted: Vec<&(usize, EntityMatch)> = entities.iter().collect();
+    wanted.sort_by_key(|(_, entity)| entity.literal);
+    let mut wanted = wanted.into_iter().peekable();
     let mut triples = Vec::with_capacity(entities.len());
     let mut found = Vec::with_capacity(entities.len());
-    for (rank, entity) in entities {
-        match literals.get(entity.literal as usize) {
-            Some(triple) => {
-                triples.push(*triple);
-                found.push((*rank, entity.score));
-            }
-            None => response.is_complete = false,
+    let literals = graph.triples().iter().filter(|triple| ends_in_literal(graph, triple.object));
+    for (place, triple) in literals.enumerate() {
+        if wanted.peek().is_none() {
+            break;
+        }
+        while let Some((rank, entity)) = wanted.next_if(|(_, entity)| entity.literal as usize == place) {
+            triples.push(*triple);
+            found.push((*rank, entity.score));
         }
     }
+    response.is_complete &= wanted.next().is_none();
     for ((rank, score), triple) in found.into_iter().zip(label_all(graph, &triples, languages)) {
         response.hits.push(EntityHit {
             rank,
@@ -164,10 +167,13 @@ fn add_hits(
 
 /// Returns true if the object of a triple is a literal, or a triple term that ends in one. Such triples are the places of
 /// literals in the document of a dataset, in this order.
-fn ends_in_literal(graph: &TripleGraph, triple: Triple) -> bool {
-    match graph.term(triple.object) {
-        TermRef::Literal { .. } => true,
-        TermRef::Triple(nested) => ends_in_literal(graph, nested),
+fn ends_in_literal(graph: &TripleGraph, object: TermId) -> bool {
+    // Most terms need not be read.
+    if graph.is_literal(object) || graph.is_resource(object) {
+        return graph.is_literal(object);
+    }
+    match graph.term(object) {
+        TermRef::Triple(nested) => ends_in_literal(graph, nested.object),
         _ => false,
     }
 }

@@ -4,7 +4,7 @@
 //! after `GRAPH` is translated here ([`Visible::resolve`]), a variable when the query is prepared (`graph_names`).
 
 use super::QueryRequest;
-use super::algebra::{children, each_inside, pattern_of};
+use super::algebra::{each_inside, inside, pattern_of};
 use lodeseek_catalog::DatasetId;
 use lodeseek_store::{Store, StoreError};
 use oxrdf::NamedNode;
@@ -81,7 +81,7 @@ impl Graphs {
             GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), .. } if self.index_only.contains(name) => {
                 Some(name)
             }
-            _ => children(pattern).into_iter().find_map(|inner| self.index_only_in(inner)),
+            _ => inside(pattern).into_iter().find_map(|inner| self.index_only_in(inner)),
         }
     }
 

@@ -178,7 +178,7 @@ struct Depths {
     negations: usize,
     /// Prefix operators in a row.
     operators: usize,
-    /// Triple terms and reified triples: `<<`. One that compares with an IRI is counted too.
+    /// Triple terms and reified triples: `<<`. A comparison with an IRI directly after it is counted too.
     triples: usize,
 }
 
@@ -187,8 +187,15 @@ impl Depths {
         let mut deepest = Self::default();
         let (mut open, mut negated, mut operators) = (Vec::new(), vec![false], 0);
         let (mut groups, mut negations) = (0usize, 0usize);
-        let (mut triples, mut previous) = (0usize, 0);
-        for (byte, sure) in Code::new(query).filter(|(byte, _)| !byte.is_ascii_whitespace()) {
+        // The last half of a mark, and its distance from the end of the query.
+        let (mut triples, mut half) = (0usize, None);
+        let mut code = Code::new(query);
+        while let Some((byte, sure)) = code.next() {
+            if byte.is_ascii_whitespace() {
+                continue;
+            }
+            let place = code.rest.len();
+            let is_mark = matches!(byte, b'<' | b'>') && half == Some((byte, place + 1));
             match byte {
                 b'{' | b'(' | b'[' => {
                     groups += usize::from(byte == b'{');
@@ -205,8 +212,8 @@ impl Depths {
                         negations -= usize::from(std::mem::take(level)).min(negations);
                     }
                 }
-                b'<' if previous == b'<' => triples += 1,
-                b'>' if previous == b'>' && sure => triples = triples.saturating_sub(1),
+                b'<' if is_mark => triples += 1,
+                b'>' if is_mark && sure => triples = triples.saturating_sub(1),
                 b'!' => {
                     if let Some(level) = negated.last_mut() {
                         *level = true;
@@ -215,8 +222,7 @@ impl Depths {
                 _ => {}
             }
             operators = if matches!(byte, b'!' | b'-' | b'+' | b'^') { operators + 1 } else { 0 };
-            // Each mark has two bytes.
-            previous = if previous == byte && matches!(byte, b'<' | b'>') { 0 } else { byte };
+            half = (!is_mark).then_some((byte, place));
             deepest.triples = deepest.triples.max(triples);
             deepest.brackets = deepest.brackets.max(open.len());
             deepest.groups = deepest.groups.max(groups);
@@ -462,6 +468,21 @@ mod tests {
         ] {
             assert_eq!(depths(query), expected, "{query}");
         }
+    }
+
+    #[test]
+    fn comparisons_with_iris_are_no_triple_terms() {
+        for (query, expected) in [
+            ("<< <s> <p> << ?s ?p <<(<a> <b> <c>)>> >> >> ?p 1", 3),
+            ("{ <<<s> <p> <o>>> ?p <<<s> <p> <o>>> }", 1),
+            // After an IRI with a bracket, the text of others is not skipped.
+            ("?a <b(c)> ?d FILTER(?a < <x> && ?a < <y> && ?a < <z>)", 0),
+            ("?a <b(c)> ?d FILTER(?a < <<?b <c> ?d>>)", 1),
+        ] {
+            assert_eq!(Depths::deepest(query).triples, expected, "{query}");
+        }
+        let many = format!("ASK {{ ?a <b(c)> ?d FILTER({}) }}", vec!["?a < <x>"; 40].join(" && "));
+        assert!(check_size(&many, &SparqlLimits::default()).is_ok());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Requests of services, answered in this process: searches, queries of this store, and requests to remote endpoints.
 
+use super::POLL_INTERVAL;
 use crate::Searcher;
 use crate::service::SearchService;
 use lodeseek_net::egress::Cancellation as RequestCancellation;
@@ -17,8 +18,6 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of concurrent calls of this store by itself.
 const MAX_OWN_CALLS: usize = 2;
-/// Interval at which a call of this store by itself checks for cancellation.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Minimum number of bindings in a rejected request for which the size counts as the cause of the rejection.
 const MIN_TOO_LARGE: usize = 100;
 

@@ -19,8 +19,11 @@ use spargebra::algebra::GraphPattern;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use worker::WorkerRequests;
+
+/// Interval at which a waiting call checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The services of a home.
 pub struct Federation {

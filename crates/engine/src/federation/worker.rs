@@ -5,7 +5,7 @@
 //! the query that requested it, and nothing else.
 
 use super::local::{LocalRequests, SelectRequest};
-use super::{Federation, Requests, ServiceNames};
+use super::{Federation, POLL_INTERVAL, Requests, ServiceNames};
 use lodeseek_net::egress::{EgressError, EgressFault};
 use lodeseek_net::sparql_client::{ParseOutcome, RelayedBody, RemoteError, ResponseRows};
 use lodeseek_sparql::{Call, Calls, ServiceCall, ServiceError, ServiceRow, Services, decode_rows, encode_rows};
@@ -18,8 +18,6 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Interval at which a waiting side checks for cancellation.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Length of the pieces in which the body of a response is passed on, in bytes.
 const PIECE_BYTES: usize = 64 << 10;
 /// Number of rows that are sent at once.
@@ -278,7 +276,7 @@ pub(super) fn answer(local: &LocalRequests, names: &ServiceNames, request: &[u8]
             match local.own().filter(|_| names.is_own(&service)) {
                 Some(queries) => {
                     let mut batch = Vec::new();
-                    let called = local.call_own(&queries, &request, &mut |row| send_row(call, &mut batch, row, BATCH));
+                    let called = local.call_own(&queries, &request, &mut |row| send_row(call, &mut batch, row));
                     called.and_then(|()| send_rows(call, &mut batch))
                 }
                 None => local.relay(&request, &mut |body| pass_on(body, &service, call)),
@@ -302,16 +300,16 @@ fn search(local: &LocalRequests, properties: &[String], values: &[u8], call: &Ca
         local.search(&parameters, &|| is_closed.load(Ordering::Acquire) || Instant::now() >= deadline)?
     {
         let row = vec![Some(subject.into()), Some(predicate.into()), Some(object)];
-        if send_row(call, &mut batch, row, BATCH).is_break() {
+        if send_row(call, &mut batch, row).is_break() {
             return Ok(());
         }
     }
     send_rows(call, &mut batch)
 }
 
-fn send_row(call: &Call, batch: &mut Vec<ServiceRow>, row: ServiceRow, size: usize) -> ControlFlow<()> {
+fn send_row(call: &Call, batch: &mut Vec<ServiceRow>, row: ServiceRow) -> ControlFlow<()> {
     batch.push(row);
-    if batch.len() < size {
+    if batch.len() < BATCH {
         return ControlFlow::Continue(());
     }
     if send_rows(call, batch).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -14,8 +14,6 @@ const DEFAULT_ENTITIES: usize = 10;
 const MAX_ENTITIES: usize = 1000;
 /// Maximum number of entities that are skipped.
 const MAX_OFFSET: usize = 10_000;
-/// Maximum number of datasets of one search for occurrences.
-const MAX_DATASETS: usize = 250;
 
 /// A search parameter with its value.
 type Parameter<'p> = (&'p str, Term);
@@ -111,9 +109,9 @@ impl SearchService {
                 .store
                 .occurrences(resource)
                 .map_err(|error| ServiceError::Failed(format!("the search failed: {error}")))?;
-            let is_complete = occurrences.is_complete && occurrences.datasets.len() <= MAX_DATASETS;
-            for (id, uses) in occurrences.datasets.iter().take(MAX_DATASETS) {
-                for (role, count) in roles(*uses) {
+            let (datasets, is_complete) = occurrences.most_used();
+            for (id, uses) in datasets {
+                for (role, count) in roles(uses) {
                     let mut occurrence = Description::new(parameters, &mut triples);
                     occurrence.add(search::DATASET, self.iris.dataset(id));
                     occurrence.add(search::ROLE, string(role));
