@@ -178,7 +178,7 @@ impl AssembleArguments {
         let remote = RemoteSnapshots::open(&self.location, &storage_options())?;
         let base = self.base.as_deref().or(config.settings.base.as_deref()).unwrap_or(&first.base);
         let store = Store::open(home, Access::Write, Some(base))?;
-        let mut assembly = Assembly::new(&remote, &results, &store)?;
+        let mut assembly = Assembly::new(&remote, &results, &store, update.target(home)?)?;
         let stamp = Stamp { now: Some(DateTime::now()), origin: None };
         let bar = bar(1, "loading {bar:30} {pos} of {len} datasets · {eta} left");
         let report = assembly.load(&store, stamp, &|progress| {
@@ -190,6 +190,12 @@ impl AssembleArguments {
         writeln!(io::stderr().lock(), "{} loaded; {triples}", counted(report.datasets.len(), "dataset"))?;
         drop(store);
         update.with_source(&assembly).run(home)?;
+        for (id, error) in assembly.damaged() {
+            writeln!(
+                io::stderr().lock(),
+                "lodeseek: the record of {id} is damaged, its dataset was derived again: {error}"
+            )?;
+        }
         let failed = results.iter().any(|result| result.status == TaskStatus::Failed);
         Ok(if failed { ExitStatus::NoResult } else { ExitStatus::Success })
     }

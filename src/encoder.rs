@@ -300,8 +300,10 @@ impl RerankArguments {
         let ranks_by_works = self.works != Some(0) && self.fusion.is_none() && ranks_by_works(home, &encoders)?;
         if !ranks_by_works {
             let mut options = self.options(choice, &encoders, pool, shown)?;
-            let has_works = self.works != Some(0) && has_encoded_works(home, &encoders)?;
-            if !encoders.is_empty() {
+            let has_works = has_encoded_works(home, &encoders)?;
+            // Without their works, the rankings are others than those of the configuration.
+            let ignores_works = has_works && self.works == Some(0);
+            if !encoders.is_empty() && !ignores_works {
                 let rankings = options.pool.len().max(1) + encoders.len() + usize::from(has_works);
                 self.set_configured_fusion(choice, rankings, &mut options)?;
             }

@@ -6,6 +6,7 @@ use super::encoder::{EncoderArguments, method_name};
 use super::ranking::{Choice, Preset};
 use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{bar, counted, grouped, memory_note, rate, verb};
+use lodeseek_cluster::AssemblyTarget;
 use lodeseek_engine::{
     DerivedSource, EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, WorksReport,
     encode_all_with, encode_works, has_unusable_index, incomplete_index, index_folder, list_vectors, vectors_folder,
@@ -184,6 +185,21 @@ impl<'c> IndexUpdate<'c> {
         IndexUpdate { source: Some(source), ..self }
     }
 
+    /// Returns the settings that workers must have had whose results this update takes.
+    ///
+    /// # Errors
+    /// If the index or the vectors cannot be read.
+    pub(super) fn target(&self, home: &Path) -> anyhow::Result<AssemblyTarget> {
+        let analysis = match analysis_of(home, self.analysis) {
+            Some(analysis) => analysis,
+            None => Index::open(&index_folder(home))?.snapshot()?.analysis().kind(),
+        };
+        let jobs = self.jobs(home)?.into_iter();
+        let precisions =
+            jobs.map(|(encoder, options)| (encoder.fingerprint().to_owned(), options.stored_precision(encoder)));
+        Ok(AssemblyTarget { analysis, precisions: precisions.collect() })
+    }
+
     /// Updates the text index, as `index` without arguments does, and the vectors.
     ///
     /// # Errors
@@ -206,8 +222,8 @@ impl<'c> IndexUpdate<'c> {
         Ok(write_vectors(&mut io::stderr().lock(), &list_vectors(home)?)?)
     }
 
-    /// Updates the vectors, in the requested number format, else in that of the stored vectors.
-    fn vectors(&self, home: &Path) -> anyhow::Result<()> {
+    /// Returns the encoders with the requested number format, else that of their stored vectors.
+    fn jobs(&self, home: &Path) -> anyhow::Result<Vec<(&dyn Encoder, EncodingOptions)>> {
         let stored = vectors::list(&vectors_folder(home))?;
         let stored_precision = |encoder: &dyn Encoder| {
             let descriptions = stored.iter().filter_map(|one| one.description.as_ref().ok());
@@ -219,6 +235,12 @@ impl<'c> IndexUpdate<'c> {
             let precision = self.precision.or_else(|| stored_precision(encoder.as_ref())).unwrap_or_default();
             jobs.push((encoder.as_ref(), EncodingOptions { precision, ..EncodingOptions::default() }));
         }
+        Ok(jobs)
+    }
+
+    /// Updates the vectors.
+    fn vectors(&self, home: &Path) -> anyhow::Result<()> {
+        let jobs = self.jobs(home)?;
         encode_and_report(home, &jobs, self.source)?;
         for (encoder, options) in &jobs {
             encode_works_and_report(home, *encoder, options.precision)?;

@@ -39,11 +39,23 @@ pub(super) fn write(path: &Path, record: &Value) -> anyhow::Result<()> {
     write_atomically(path, &text)
 }
 
+/// Checks that [`write_atomically`] can write a file, which keeps its content.
+pub(super) fn check_writable(path: &Path) -> anyhow::Result<()> {
+    let unfinished = unfinished(path);
+    std::fs::write(&unfinished, b"").with_context(|| unfinished.display().to_string())?;
+    std::fs::remove_file(&unfinished).with_context(|| unfinished.display().to_string())
+}
+
+/// Returns the temporary name of a file that is written.
+fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".unfinished");
+    name.into()
+}
+
 /// Writes a file atomically: under a temporary name, which is then changed.
 pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".unfinished");
-    let unfinished = PathBuf::from(unfinished);
+    let unfinished = unfinished(path);
     std::fs::write(&unfinished, bytes).with_context(|| unfinished.display().to_string())?;
     std::fs::rename(&unfinished, path).with_context(|| path.display().to_string())
 }

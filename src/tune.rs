@@ -1,7 +1,7 @@
 //! `lodeseek tune`: learns how the rankings of a home are fused, and writes it into the configuration.
 
 use super::ExitStatus;
-use super::config::{Config, write_table};
+use super::config::{Config, check_table, write_table};
 use super::encoder::{EncoderArguments, RerankArguments};
 use super::ranking::{Choice, FusionSettings, Opened};
 use super::terminal::bar;
@@ -25,6 +25,8 @@ const POOLS: [&[ModelKind]; 3] =
     [&[ModelKind::Fsdm, ModelKind::Bm25], &[ModelKind::Bm25], &[ModelKind::Fsdm, ModelKind::Bm25, ModelKind::Lmd]];
 /// Largest weight of popularity. Fused scores of the best datasets differ by tenths.
 const MAX_POPULARITY: f64 = 0.2;
+/// Name of the table in the configuration.
+const TABLE: &str = "fusion";
 /// Minimum number of judged queries: with fewer, what is learned is chance.
 const MIN_TOPICS: usize = 10;
 
@@ -62,6 +64,9 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     );
     let possible = (3..=judged).contains(&arguments.folds);
     ensure!(possible, "cannot make {} folds of {judged} queries: use a number from 3 to {judged}", arguments.folds);
+    if !arguments.dry_run {
+        check_table(home, TABLE)?;
+    }
     let choice = Choice::new(home, config, Some(&arguments.encoders), None)?.without_fusion_settings();
     let mut candidates = Vec::with_capacity(POOLS.len());
     for pool in POOLS {
@@ -103,7 +108,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     if arguments.dry_run {
         return Ok(ExitStatus::Success);
     }
-    let path = write_table(home, "fusion", &format!("Learned by `lodeseek tune`; weights of {names}."), &table)?;
+    let path = write_table(home, TABLE, &format!("Learned by `lodeseek tune`; weights of {names}."), &table)?;
     writeln!(out, "written to {}; a running server uses it after a restart", path.display())?;
     Ok(ExitStatus::Success)
 }

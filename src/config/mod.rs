@@ -132,8 +132,8 @@ impl Config {
     }
 }
 
-/// Writes a table with a comment into the configuration file of a home, in place of the table of this name if there is one. All other
-/// lines remain. Returns the path of the file.
+/// Writes a table with a comment into the configuration file of a home, in place of the table of this name if there is one. All lines
+/// of other tables remain, and comments and blank lines after its last key. Returns the path of the file.
 ///
 /// # Errors
 /// If the file cannot be read or written, or would not be valid.
@@ -144,27 +144,63 @@ pub(crate) fn write_table(
     entries: &[(&str, String)],
 ) -> anyhow::Result<PathBuf> {
     let path = home.join(FILE);
-    let mut lines: Vec<String> = Vec::new();
+    let text = with_table(&path, &read(&path)?, table, comment, entries)?;
+    super::provenance::write_atomically(&path, text.as_bytes())?;
+    Ok(path)
+}
+
+/// Checks that [`write_table`] can replace or add a table. The file keeps its content.
+///
+/// # Errors
+/// If the file cannot be read or written, or would not be valid.
+pub(crate) fn check_table(home: &Path, table: &str) -> anyhow::Result<()> {
+    let path = home.join(FILE);
+    with_table(&path, &read(&path)?, table, "", &[])?;
+    super::provenance::check_writable(&path)
+}
+
+/// Returns the text of a configuration file with a table at its end.
+fn with_table(
+    path: &Path,
+    text: &str,
+    table: &str,
+    comment: &str,
+    entries: &[(&str, String)],
+) -> anyhow::Result<String> {
+    let mut lines: Vec<&str> = Vec::new();
     let mut is_replaced = false;
-    for line in read(&path)?.lines() {
+    // Lines after the last key of the replaced table.
+    let mut rest: Vec<&str> = Vec::new();
+    for line in text.lines() {
         if line.trim_start().starts_with('[') {
-            is_replaced = line.trim() == format!("[{table}]");
+            lines.append(&mut rest);
+            is_replaced = table_name(line) == Some(table);
+        } else if is_replaced && (line.trim().is_empty() || line.trim_start().starts_with('#')) {
+            rest.push(line);
+            continue;
+        } else {
+            rest.clear();
         }
         if !is_replaced {
-            lines.push(line.to_owned());
+            lines.push(line);
         }
     }
+    lines.append(&mut rest);
     while lines.last().is_some_and(|line| line.trim().is_empty()) {
         lines.pop();
     }
-    lines.extend([String::new(), format!("[{table}]"), format!("# {comment}")]);
+    let mut text = format!("{}\n\n[{table}]\n# {comment}\n", lines.join("\n")).trim_start().to_owned();
     for (key, value) in entries {
-        lines.push(format!("{key} = {}", Value::from(value.as_str())));
+        text.push_str(&format!("{key} = {}\n", Value::from(value.as_str())));
     }
-    let text = format!("{}\n", lines.join("\n").trim_start());
-    Config::parse(&path, &text, &BTreeMap::new())?;
-    super::provenance::write_atomically(&path, text.as_bytes())?;
-    Ok(path)
+    Config::parse(path, &text, &BTreeMap::new())?;
+    Ok(text)
+}
+
+/// Returns the name in the header of a table, such as `[ fusion ] # note`.
+fn table_name(line: &str) -> Option<&str> {
+    let (name, _) = line.trim_start().strip_prefix('[')?.split_once(']')?;
+    Some(name.trim().trim_matches(['"', '\'']))
 }
 
 /// Makes a relative path in the file relative to the folder of the file.
@@ -282,6 +318,25 @@ mod tests {
 
     fn error(text: &str, variables: &[(&str, &str)]) -> String {
         format!("{:#}", parse(text, variables).expect_err(text))
+    }
+
+    #[test]
+    fn a_written_table_replaces_the_old_one_in_any_form() {
+        let home = tempfile::tempdir().expect("a folder");
+        let path = home.path().join(FILE);
+        let new = "[fusion]\n# Learned.\nweights = \"1,2\"\n";
+        for header in ["[fusion]", "[fusion] # note", "[ fusion ]"] {
+            let old =
+                format!("ranking = \"best\"\n\n{header}\n# Old.\nweights = \"1,1\"\n\n# Of the portal.\n[portal]\n");
+            fs::write(&path, old).expect("written");
+            check_table(home.path(), "fusion").expect("possible");
+            write_table(home.path(), "fusion", "Learned.", &[("weights", "1,2".to_owned())]).expect("written");
+            let expected = format!("ranking = \"best\"\n\n\n# Of the portal.\n[portal]\n\n{new}");
+            assert_eq!(fs::read_to_string(&path).expect("a file"), expected, "{header}");
+        }
+        fs::write(&path, "fusion.weights = \"1,1\"\n").expect("written");
+        assert!(check_table(home.path(), "fusion").is_err(), "a key outside of a table of its own");
+        assert_eq!(fs::read_dir(home.path()).expect("a folder").count(), 1);
     }
 
     #[test]

@@ -54,14 +54,24 @@ impl Site {
     }
 
     fn work(&self, plan: &[u8]) -> Vec<u8> {
-        let arguments = ["cluster", "work", &self.location(), "--ranking", "balanced"];
+        self.work_with(plan, &["--ranking", "balanced"])
+    }
+
+    fn work_with(&self, plan: &[u8], options: &[&str]) -> Vec<u8> {
+        let location = self.location();
+        let arguments = [&["cluster", "work", &location], options].concat();
         let (code, results, messages) = pipe(&self.path("none"), &arguments, plan);
         assert_eq!(code, Some(0), "{messages}");
         results
     }
 
     fn assemble(&self, results: &[u8], expected: i32) -> String {
-        let arguments = ["cluster", "assemble", &self.location(), "--ranking", "balanced"];
+        self.assemble_with(results, &["--ranking", "balanced"], expected)
+    }
+
+    fn assemble_with(&self, results: &[u8], options: &[&str], expected: i32) -> String {
+        let location = self.location();
+        let arguments = [&["cluster", "assemble", &location], options].concat();
         let (code, _, messages) = pipe(&self.path("home"), &arguments, results);
         assert_eq!(code, Some(expected), "{messages}");
         messages
@@ -131,6 +141,38 @@ fn a_changed_file_is_not_read_and_other_datasets_are_assembled() {
     assert!(listed.out.contains("oak") && listed.out.contains("elm"), "{listed:?}");
     let shown = run(&site.path("home"), &["show", "elm", "--rdf", "ntriples"]);
     assert!(!shown.out.contains("changed"), "{shown:?}");
+}
+
+#[test]
+fn other_settings_of_workers_are_an_error_with_both_values() {
+    let site = Site::new();
+    let plan = site.plan(&root().join("testdata/catalog.ttl").display().to_string());
+    let english = site.work_with(&plan, &["--ranking", "balanced", "--analysis", "english"]);
+    let refused = site.assemble(&english, 2);
+    let expected = "was derived with the text analysis english, but the home has acordar; run `lodeseek cluster work` with \
+                    --analysis acordar";
+    assert!(refused.contains(expected), "{refused}");
+    let assembled = site.assemble(&site.work(&plan), 0);
+    assert!(assembled.contains("12 datasets indexed (12 by workers)"), "{assembled}");
+    let model = ["--dpr", "testdata/models/static-model2vec"];
+    let int8 = [&model[..], &["--vectors", "int8"]].concat();
+    let vectors = site.work_with(&plan, &int8);
+    let refused = site.assemble_with(&vectors, &model, 2);
+    assert!(refused.contains("has vectors of int8, but the home has vectors of f16"), "{refused}");
+    let assembled = site.assemble_with(&vectors, &int8, 0);
+    assert!(assembled.contains("12 datasets encoded (12 by workers)"), "{assembled}");
+}
+
+#[test]
+fn an_address_that_no_storage_has_fails_its_task_only() {
+    let site = Site::new();
+    let testdata = root().join("testdata").display().to_string();
+    let catalog = root().join("testdata/catalog.ttl").display().to_string();
+    let arguments = ["cluster", "plan", &catalog, "--files", &testdata, "--files-at", "ftp://example.org/files"];
+    let (code, plan, messages) = pipe(&site.path("none"), &arguments, b"");
+    assert_eq!(code, Some(0), "{messages}");
+    let assembled = site.assemble(&site.work(&plan), 1);
+    assert!(assembled.contains("not derived: ") && assembled.contains("unknown scheme"), "{assembled}");
 }
 
 #[test]

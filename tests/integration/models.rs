@@ -198,6 +198,25 @@ fn sparse_models_and_cross_encoders() {
     assert_eq!(words["rerank"], serde_json::Value::Null, "only with models");
 }
 
+/// Weights that were learned with works do not fit the rankings without them: the defaults are used.
+#[test]
+fn works_can_be_ignored_after_tuning_with_works() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path();
+    let sources = ["load", "testdata/research/collection.jsonl", "testdata/research/papers.jsonl"];
+    assert_eq!(run(home, &sources).code, Some(0));
+    let indexed = without_library(home, &["index", "--dpr", STATIC]);
+    assert!(indexed.err.contains("4 works encoded by static-model2vec"), "{indexed:?}");
+    let search = |more: &[&str]| as_indexed(home, &[&["search", "boats"], more].concat());
+    std::fs::write(home.join("lodeseek.toml"), "[fusion]\nweights = \"1,1,1,1\"\n").expect("written");
+    for arguments in [&[][..], &["--works", "0"]] {
+        let found = search(arguments);
+        assert_eq!(found.code, Some(0), "{found:?}");
+    }
+    std::fs::write(home.join("lodeseek.toml"), "[fusion]\nweights = \"1,1,1\"\n").expect("written");
+    assert_eq!(search(&[]).code, Some(2));
+}
+
 #[test]
 fn a_fusion_is_learned_and_used() {
     let home = loaded();

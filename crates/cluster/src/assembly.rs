@@ -4,20 +4,22 @@ use crate::record::{Record, RecordHeader};
 use crate::{ClusterError, TaskResult, TaskStatus, result};
 use arrow_ipc::reader::StreamReader;
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{DerivedDataset, DerivedSource, StageTimes};
-use lodeseek_index::vectors::Rows;
+use lodeseek_engine::{AnalysisKind, DerivedDataset, DerivedSource, StageTimes};
+use lodeseek_index::vectors::{Precision, Rows};
 use lodeseek_snapshot::{RemoteSnapshots, StoredObject};
 use lodeseek_store::{LoadOptions, LoadProgress, LoadReport, Loader, StagedDataset, Stamp, Store, VersionFiles};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
 /// Number of datasets whose objects are fetched at once.
 const DATASETS_AT_ONCE: usize = 64;
 
-/// Reads results as an Arrow stream, and sorts them by their place in the plan. Repeated results of a task are dropped.
+/// Reads results as an Arrow stream, and sorts them by their place in the plan. Of repeated results of a task, one is kept:
+/// a derived one if there is one.
 ///
 /// # Errors
 /// If the stream is not valid.
@@ -27,9 +29,21 @@ pub fn read_results(input: impl Read) -> Result<Vec<TaskResult>, ClusterError> {
     for batch in StreamReader::try_new(input, None).map_err(&failed)? {
         results.extend(TaskResult::from_batch(&batch.map_err(&failed)?)?);
     }
-    results.sort_by_key(|result| result.position);
+    results.sort_by(|one, other| {
+        let is_failed = |result: &TaskResult| result.status == TaskStatus::Failed;
+        (one.position, &one.id, is_failed(one)).cmp(&(other.position, &other.id, is_failed(other)))
+    });
     results.dedup_by(|one, other| (one.position, &one.id) == (other.position, &other.id));
     Ok(results)
+}
+
+/// Settings of the home that workers must have had, too.
+#[derive(Clone, Debug)]
+pub struct AssemblyTarget {
+    /// Text analysis of the index.
+    pub analysis: AnalysisKind,
+    /// Number format of the stored vectors, by the fingerprint of the encoder.
+    pub precisions: BTreeMap<String, Precision>,
 }
 
 /// Datasets that workers derived, and their records in a local folder.
@@ -38,6 +52,8 @@ pub struct Assembly<'r> {
     results: Vec<&'r TaskResult>,
     folder: TempDir,
     records: BTreeMap<DatasetId, PathBuf>,
+    target: AssemblyTarget,
+    damaged: Mutex<BTreeMap<DatasetId, ClusterError>>,
 }
 
 impl<'r> Assembly<'r> {
@@ -45,17 +61,23 @@ impl<'r> Assembly<'r> {
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub fn new(remote: &'r RemoteSnapshots, results: &'r [TaskResult], store: &Store) -> Result<Self, ClusterError> {
+    pub fn new(
+        remote: &'r RemoteSnapshots,
+        results: &'r [TaskResult],
+        store: &Store,
+        target: AssemblyTarget,
+    ) -> Result<Self, ClusterError> {
         let folder = tempfile::Builder::new().prefix("assembly-").tempdir_in(store.home());
         let folder = folder.map_err(ClusterError::io(store.home()))?;
         let results = results.iter().filter(|result| result.status == TaskStatus::Derived).collect();
-        Ok(Self { remote, results, folder, records: BTreeMap::new() })
+        Ok(Self { remote, results, folder, records: BTreeMap::new(), target, damaged: Mutex::default() })
     }
 
     /// Loads the datasets, in the order of the plan.
     ///
     /// # Errors
-    /// If the storage or the store fails, or if a record is not valid.
+    /// If the storage or the store fails, if a record is not valid, or if the settings of its worker differ from those of the
+    /// home.
     pub fn load(
         &mut self,
         store: &Store,
@@ -88,6 +110,7 @@ impl<'r> Assembly<'r> {
             let record = Record::read(&path)?;
             let header = record.header()?;
             check_base(&header, store)?;
+            check_settings(&record, &header, &self.target)?;
             let description = record.description(&result.id)?;
             self.records.insert(DatasetId::new(result.id.as_str())?, path);
             if !store.has_graph_file(&header.version) {
@@ -116,25 +139,49 @@ impl<'r> Assembly<'r> {
         Ok(())
     }
 
-    fn record(&self, id: &DatasetId) -> Option<Record> {
-        Record::read(self.records.get(id)?).ok()
+    /// Returns the record of a dataset.
+    fn record(&self, id: &DatasetId) -> Result<Option<Record>, ClusterError> {
+        self.records.get(id).map(|path| Record::read(path)).transpose()
+    }
+
+    fn read_derived(&self, id: &DatasetId, version: &str) -> Result<Option<DerivedDataset>, ClusterError> {
+        let Some(record) = self.record(id)? else { return Ok(None) };
+        let document = record.document(id.as_str())?;
+        if document.version != version || document.id != *id {
+            return Ok(None);
+        }
+        let [profile, snippet] = record.derived_triples(id.as_str())?;
+        let triples = record.header()?.report.triples;
+        let times = StageTimes::default();
+        Ok(Some(DerivedDataset { document, profile, snippet, triples, times, is_reused: true }))
+    }
+
+    fn read_vectors(&self, id: &DatasetId, fingerprint: &str, digest: &str) -> Result<Option<[Rows; 2]>, ClusterError> {
+        self.record(id)?.map_or(Ok(None), |record| record.vectors(fingerprint, digest))
+    }
+
+    /// Returns what was read. Notes a dataset whose record is damaged.
+    fn note_damage<T>(&self, id: &DatasetId, read: Result<Option<T>, ClusterError>) -> Option<T> {
+        read.unwrap_or_else(|error| {
+            self.damaged.lock().unwrap_or_else(PoisonError::into_inner).entry(id.clone()).or_insert(error);
+            None
+        })
+    }
+
+    /// Returns the datasets whose records were found damaged, each with the first error. They were derived again.
+    #[must_use]
+    pub fn damaged(self) -> BTreeMap<DatasetId, ClusterError> {
+        self.damaged.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl DerivedSource for Assembly<'_> {
     fn derived(&self, id: &DatasetId, version: &str) -> Option<DerivedDataset> {
-        let record = self.record(id)?;
-        let document = record.document(id.as_str()).ok()?;
-        if document.version != version || document.id != *id {
-            return None;
-        }
-        let [profile, snippet] = record.derived_triples(id.as_str()).ok()?;
-        let triples = record.header().ok()?.report.triples;
-        Some(DerivedDataset { document, profile, snippet, triples, times: StageTimes::default(), is_reused: true })
+        self.note_damage(id, self.read_derived(id, version))
     }
 
     fn vectors(&self, id: &DatasetId, fingerprint: &str, digest: &str) -> Option<[Rows; 2]> {
-        self.record(id)?.vectors(fingerprint, digest)
+        self.note_damage(id, self.read_vectors(id, fingerprint, digest))
     }
 }
 
@@ -145,4 +192,47 @@ fn check_base(header: &RecordHeader, store: &Store) -> Result<(), ClusterError> 
         return Ok(());
     }
     Err(ClusterError::OtherBase { id: header.id.clone(), derived: header.base.clone(), home: home.to_owned() })
+}
+
+/// Returns an error if the worker of a record had other settings than the home: the assembly would derive its dataset again.
+fn check_settings(record: &Record, header: &RecordHeader, target: &AssemblyTarget) -> Result<(), ClusterError> {
+    if header.analysis != target.analysis {
+        let (derived, home) = (header.analysis, target.analysis);
+        return Err(ClusterError::OtherAnalysis { id: header.id.clone(), derived, home });
+    }
+    for (fingerprint, &home) in &target.precisions {
+        if let Some(derived) = record.precision(fingerprint)?.filter(|derived| *derived != home) {
+            return Err(ClusterError::OtherPrecision { id: header.id.clone(), derived, home });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Task;
+    use arrow_ipc::writer::StreamWriter;
+
+    #[test]
+    fn a_derived_result_precedes_a_failed_one_of_the_same_task() {
+        let task = Task {
+            position: 0,
+            id: "a".to_owned(),
+            base: String::new(),
+            planned: String::new(),
+            description: String::new(),
+            sources: Vec::new(),
+        };
+        let failed = TaskResult::failed(&task, "lost");
+        let derived = TaskResult { status: TaskStatus::Derived, reason: None, ..failed.clone() };
+        for order in [[&failed, &derived], [&derived, &failed]] {
+            let mut writer = StreamWriter::try_new(Vec::new(), &TaskResult::schema()).expect("a stream");
+            for result in order {
+                writer.write(&result.to_batch().expect("a table")).expect("written");
+            }
+            let stream = writer.into_inner().expect("a stream");
+            assert_eq!(read_results(&stream[..]).expect("results"), [derived.clone()]);
+        }
+    }
 }

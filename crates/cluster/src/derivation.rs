@@ -46,7 +46,6 @@ pub(crate) enum Answer {
 pub(crate) struct Derivation {
     pub(crate) version: String,
     pub(crate) fingerprint: Option<String>,
-    pub(crate) triples: u64,
     pub(crate) lacks_content: bool,
     pub(crate) report: DatasetReport,
     pub(crate) peak_bytes: u64,
@@ -116,7 +115,6 @@ fn derive(task: &DerivationTask) -> Result<(Derivation, [Vec<u8>; 6]), ClusterEr
     let derivation = Derivation {
         version: files.version,
         fingerprint: fingerprint(&contents[2]),
-        triples,
         lacks_content: content.lacks_content,
         report,
         peak_bytes: 0,

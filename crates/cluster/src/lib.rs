@@ -9,7 +9,7 @@ mod result;
 mod task;
 mod worker;
 
-pub use assembly::{Assembly, read_results};
+pub use assembly::{Assembly, AssemblyTarget, read_results};
 pub use derivation::{DERIVATION_ROLE, run_derivation_worker};
 pub use plan::{Plan, PlanOptions};
 pub use result::{TaskResult, TaskStatus};
@@ -18,7 +18,8 @@ pub use worker::{Worker, WorkerOptions};
 
 use arrow_schema::ArrowError;
 use lodeseek_catalog::{InvalidBase, InvalidDatasetId};
-use lodeseek_engine::EngineError;
+use lodeseek_engine::{AnalysisKind, EngineError};
+use lodeseek_index::vectors::Precision;
 use lodeseek_rdf::WriteError;
 use lodeseek_snapshot::SnapshotError;
 use lodeseek_store::StoreError;
@@ -90,6 +91,32 @@ pub enum ClusterError {
         derived: String,
         /// Base of the home.
         home: String,
+    },
+    /// The workers used another text analysis.
+    #[error(
+        "{id} was derived with the text analysis {derived}, but the home has {home}; run `lodeseek cluster work` with --analysis {home}, \
+         or set `analysis = \"{derived}\"` in lodeseek.toml"
+    )]
+    OtherAnalysis {
+        /// Id of the dataset.
+        id: String,
+        /// Analysis of the worker.
+        derived: AnalysisKind,
+        /// Analysis of the home.
+        home: AnalysisKind,
+    },
+    /// The workers stored vectors in another number format.
+    #[error(
+        "{id} has vectors of {derived}, but the home has vectors of {home}; run `lodeseek cluster work` with --vectors {home}, or \
+         `lodeseek cluster assemble` with --vectors {derived}"
+    )]
+    OtherPrecision {
+        /// Id of the dataset.
+        id: String,
+        /// Number format of the worker.
+        derived: Precision,
+        /// Number format of the home.
+        home: Precision,
     },
     /// A file or folder cannot be read or written.
     #[error("{path}: {cause}")]

@@ -19,7 +19,7 @@ use arrow_array::{ArrayRef, LargeBinaryArray, RecordBatch, StringArray};
 use arrow_ipc::CompressionType;
 use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
-use lodeseek_engine::EncodedDataset;
+use lodeseek_engine::{AnalysisKind, EncodedDataset};
 use lodeseek_index::IndexDocument;
 use lodeseek_index::vectors::{Precision, Rows};
 use lodeseek_snapshot::StoredObject;
@@ -49,6 +49,8 @@ const CONTENT_VECTORS: &str = "content-vectors";
 pub(crate) struct RecordHeader {
     pub(crate) id: String,
     pub(crate) base: String,
+    /// Text analysis of the document.
+    pub(crate) analysis: AnalysisKind,
     /// Version of the content.
     pub(crate) version: String,
     pub(crate) lacks_content: bool,
@@ -173,17 +175,27 @@ impl Record {
         Ok([read(PROFILE)?, read(SNIPPET)?])
     }
 
+    /// Returns the extent of the vectors of an encoder. `None` if the record has none.
+    fn encoding(&self, fingerprint: &str) -> Result<Option<Encoding>, ClusterError> {
+        let Ok(json) = self.part(ENCODING, fingerprint) else { return Ok(None) };
+        serde_json::from_slice(json).map(Some).map_err(|error| ClusterError::row(TABLE, fingerprint, error))
+    }
+
+    /// Returns the number format of the vectors of an encoder. `None` if the record has none.
+    pub(crate) fn precision(&self, fingerprint: &str) -> Result<Option<Precision>, ClusterError> {
+        Ok(self.encoding(fingerprint)?.map(|encoding| encoding.precision))
+    }
+
     /// Returns the vectors of an encoder, if they are of the texts with this digest.
-    pub(crate) fn vectors(&self, fingerprint: &str, digest: &str) -> Option<[Rows; 2]> {
-        let encoding: Encoding = serde_json::from_slice(self.part(ENCODING, fingerprint).ok()?).ok()?;
-        if encoding.digest != digest {
-            return None;
-        }
-        let rows = |part, rows| {
-            let bytes = self.part(part, fingerprint).ok()?;
-            Rows::from_bytes(bytes, rows, encoding.columns, encoding.precision)
+    pub(crate) fn vectors(&self, fingerprint: &str, digest: &str) -> Result<Option<[Rows; 2]>, ClusterError> {
+        let Some(encoding) = self.encoding(fingerprint)?.filter(|encoding| encoding.digest == digest) else {
+            return Ok(None);
         };
-        Some([rows(METADATA_VECTORS, encoding.rows[0])?, rows(CONTENT_VECTORS, encoding.rows[1])?])
+        let rows = |part, rows| {
+            let rows = Rows::from_bytes(self.part(part, fingerprint)?, rows, encoding.columns, encoding.precision);
+            rows.ok_or_else(|| ClusterError::row(TABLE, fingerprint, "vectors of another size"))
+        };
+        Ok(Some([rows(METADATA_VECTORS, encoding.rows[0])?, rows(CONTENT_VECTORS, encoding.rows[1])?]))
     }
 }
 
@@ -217,4 +229,21 @@ fn triples_from_json(json: &[u8]) -> Result<Vec<Triple>, String> {
         }
     };
     serialized.iter().map(triple).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_vectors_are_none_and_damaged_ones_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("record");
+        let mut builder = RecordBuilder { parts: Vec::new(), names: Vec::new(), contents: Vec::new() };
+        builder.add(ENCODING, "damaged", b"no JSON".to_vec());
+        builder.write(&path).expect("written");
+        let record = Record::read(&path).expect("a record");
+        assert!(record.vectors("other", "").expect("no error").is_none());
+        assert!(record.vectors("damaged", "").is_err_and(|error| error.to_string().contains("row of damaged")));
+    }
 }

@@ -13,7 +13,7 @@ use lodeseek_engine::{AnalysisKind, encode_dataset};
 use lodeseek_index::IndexDocument;
 use lodeseek_index::vectors::Precision;
 use lodeseek_rerank::Encoder;
-use lodeseek_snapshot::{Fetched, RemoteFiles, RemoteSnapshots, StoredObject};
+use lodeseek_snapshot::{Fetched, RemoteFiles, RemoteSnapshots, SnapshotError, StoredObject};
 use lodeseek_store::{SourceFile, SourcePlace};
 use lodeseek_worker::{Limits, Pool, PoolOptions, Task as PoolTask, WorkerError};
 use std::ffi::OsString;
@@ -133,12 +133,16 @@ impl Worker {
 
     /// Derives a dataset in the worker process. Returns the paths of its contents, or the reason of a failure.
     fn derive(&self, task: &Task, folder: &Path) -> Result<Result<(Derivation, Contents), String>, ClusterError> {
+        let sources = match self.fetch_sources(task, folder) {
+            Err(ClusterError::Storage(SnapshotError::Location(error))) => return Ok(Err(error.to_string())),
+            sources => sources?,
+        };
         let derivation_task = DerivationTask {
             id: task.id.clone(),
             base: task.base.clone(),
             planned: task.planned.clone(),
             description: task.description.clone(),
-            sources: self.fetch_sources(task, folder)?,
+            sources,
             analysis: self.options.analysis,
         };
         let json = serde_json::to_vec(&derivation_task).map_err(|error| ClusterError::row(TABLE, &task.id, error))?;
@@ -162,6 +166,9 @@ impl Worker {
     }
 
     /// Copies the files of a task into a folder. A file that is missing or has another content is not read.
+    ///
+    /// # Errors
+    /// If an address is not valid, or the storage fails.
     fn fetch_sources(&self, task: &Task, folder: &Path) -> Result<Vec<SourceFile>, ClusterError> {
         let mut sources = Vec::with_capacity(task.sources.len());
         for (number, source) in task.sources.iter().enumerate() {
@@ -209,6 +216,7 @@ impl Worker {
         let header = RecordHeader {
             id: task.id.clone(),
             base: task.base.clone(),
+            analysis: self.options.analysis,
             version,
             lacks_content,
             report,

@@ -1,7 +1,7 @@
 //! Objects that are stored apart from a publication, and files elsewhere on object storage.
 
 use crate::local::{hash_file, hex};
-use crate::remote::{object_name, s3, storage_error};
+use crate::remote::{s3, storage_error};
 use crate::{RemoteSnapshots, SnapshotError, SnapshotLocation, StorageOptions};
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
@@ -52,12 +52,6 @@ impl RemoteSnapshots {
             downloads.buffer_unordered(CONCURRENT_DOWNLOADS).try_collect::<Vec<()>>().await.map(drop)
         })
     }
-
-    /// Returns the key of an object below the location.
-    #[must_use]
-    pub fn object_key(sha256: &str) -> String {
-        object_name(sha256)
-    }
 }
 
 /// Files at addresses such as `s3://BUCKET/KEY` and `file:///PATH`, in any bucket.
@@ -95,7 +89,8 @@ impl RemoteFiles {
     pub fn fetch(&self, address: &str, to: &Path) -> Result<Fetched, SnapshotError> {
         let location: SnapshotLocation = address.parse()?;
         let failed = |cause| storage_error(address, "read the file", cause);
-        let (store, key) = self.store(&location).map_err(failed)?;
+        let key = Key::from_url_path(location.url().path()).map_err(|error| location.invalid(&error))?;
+        let store = self.store(&location).map_err(failed)?;
         self.runtime.block_on(async {
             let result = match store.get(&key).await {
                 Err(Error::NotFound { .. }) => return Ok(Fetched::Missing),
@@ -115,19 +110,18 @@ impl RemoteFiles {
         })
     }
 
-    fn store(&self, location: &SnapshotLocation) -> Result<(Arc<dyn ObjectStore>, Key), Error> {
+    fn store(&self, location: &SnapshotLocation) -> Result<Arc<dyn ObjectStore>, Error> {
         let url = location.url();
-        let key = Key::from_url_path(url.path())?;
         let bucket = url.host_str().unwrap_or_default().to_owned();
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = stores.get(&bucket) {
-            return Ok((Arc::clone(store), key));
+            return Ok(Arc::clone(store));
         }
         let store: Arc<dyn ObjectStore> = match url.scheme() {
             "file" => Arc::new(LocalFileSystem::new()),
             _ => Arc::new(s3(url, &self.options)?),
         };
         stores.insert(bucket, Arc::clone(&store));
-        Ok((store, key))
+        Ok(store)
     }
 }

@@ -81,6 +81,11 @@ impl SnapshotLocation {
     pub(crate) fn url(&self) -> &Url {
         &self.0
     }
+
+    /// Returns the error of a location that the storage cannot have.
+    pub(crate) fn invalid(&self, reason: &impl ToString) -> InvalidLocation {
+        InvalidLocation { text: self.0.to_string(), reason: reason.to_string() }
+    }
 }
 
 impl fmt::Display for SnapshotLocation {

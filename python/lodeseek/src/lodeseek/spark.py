@@ -196,6 +196,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     options = _parser().parse_args(arguments)
     if bool(options.manifest) == bool(options.sources):
         _parser().error("name either SOURCE or --manifest")
+    if bool(options.files) != bool(options.files_at):
+        _parser().error("name both --files and --files-at, or neither")
     builder = SparkSession.builder.appName("lodeseek")
     session = (builder.master(options.master) if options.master else builder).getOrCreate()
     program = options.program or find_program()
