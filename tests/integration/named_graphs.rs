@@ -6,7 +6,9 @@
 use super::http::{Reply, Site, encoded};
 use super::protocol::{MF, Manifest, QT};
 use super::support::{Home, limits, testdata};
+use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_server::app;
+use lodeseek_store::{ContentPlace, LoadOptions, Loader};
 use oxrdf::graph::CanonicalizationAlgorithm;
 use oxrdf::{Graph, NamedNode, Term};
 use oxttl::{NTriplesParser, TurtleParser};
@@ -113,6 +115,33 @@ async fn metadata_is_among_the_named_graphs_where_it_is_declared() {
 fn testdata_datasets() -> usize {
     let text = fs::read_to_string(testdata("catalog.ttl")).expect("readable");
     text.matches("a dcat:Dataset").count()
+}
+
+#[tokio::test]
+async fn content_outside_of_the_store_is_rejected_wherever_it_is_named() {
+    let home = Home::new();
+    let options = LoadOptions { content: Some(ContentPlace::IndexOnly), ..LoadOptions::default() };
+    let catalog = Catalog::read(&testdata("catalog.ttl")).expect("a catalogue");
+    Loader::new(&home.store).with_options(options).load(catalog, &|_| ()).expect("loaded");
+    home.index();
+    let id = DatasetId::new("street-trees").expect("an id");
+    let version = home.store.entry(&id).expect("a dataset").version;
+    let version = home.store.iris().graph(&id, &version);
+    let (state, kept) = home.state(limits());
+    let site = Site::behind(app(state), kept);
+    let inside = format!("GRAPH <{DATASETS}street-trees> {{ ?a ?b ?c }}");
+    for query in [
+        format!("ASK {{ {inside} }}"),
+        format!("ASK {{ FILTER EXISTS {{ {inside} }} }}"),
+        format!("ASK {{ ?s ?p ?o FILTER NOT EXISTS {{ ?s ?q ?r FILTER NOT EXISTS {{ {inside} }} }} }}"),
+        format!("SELECT * {{ ?s ?p ?o BIND(EXISTS {{ {inside} }} AS ?x) }}"),
+        format!("SELECT * {{ ?s ?p ?o OPTIONAL {{ ?s ?q ?r FILTER(?o = 1 || EXISTS {{ {inside} }}) }} }}"),
+    ] {
+        let reply = site.get(&format!("/sparql?{}", encoded(&[("query", &query)]))).await;
+        assert!(reply.status == 400 && reply.body.contains("index-only"), "{query}: {} {}", reply.status, reply.body);
+    }
+    let named = format!("SELECT * {{ GRAPH {version} {{ ?s ?p ?o }} }}");
+    assert_eq!(ask(&site, &named).await["results"]["bindings"].as_array().map(Vec::len), Some(0), "no name of clients");
 }
 
 /// Rows with sorted cells, and how many times each comes; blank nodes are all alike.

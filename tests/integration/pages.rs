@@ -3,8 +3,10 @@
 use super::http::Site;
 use super::support::{Home, limits, testdata};
 use axum::http::{Method, StatusCode};
+use lodeseek_catalog::Catalog;
 use lodeseek_engine::{BrowseRequest, DuplicateMode, Filter, ResultOrder, SearchRequest};
 use lodeseek_server::{AppState, Branding, Color, Theme};
+use lodeseek_store::{ContentPlace, LoadOptions, Loader};
 
 /// The ids of the hits on a page, in order.
 fn ids(page: &str) -> Vec<String> {
@@ -330,4 +332,38 @@ async fn terms_of_the_collection_complete_queries() {
     assert!(terms["properties"].to_string().contains("http://xmlns.com/foaf/0.1/name"));
     let page = site.get("/sparql?format=html").await.body;
     assert!(page.contains("src=\"/query.js\"") && page.contains("data-completions=\"Prefixes, classes"), "{page}");
+}
+
+#[tokio::test]
+async fn years_of_a_period_get_four_digits() {
+    let site = Site::testdata();
+    let sent = site.get("/?q=water&from=476&until=1500").await;
+    let address = sent.header("location");
+    assert!(sent.status.is_redirection() && address.contains("covers=0476..1500"), "{} {address}", sent.status);
+    assert_eq!(site.get(address).await.status, StatusCode::OK, "{address}");
+}
+
+#[tokio::test]
+async fn pages_of_entities_keep_their_length() {
+    let site = Site::testdata();
+    let second = site.get("/entities?q=station&k=2&skip=2").await.body;
+    for skip in [0, 4] {
+        assert!(second.contains(&format!("/entities?q=station&#38;skip={skip}&#38;k=2")), "{second}");
+    }
+    let usual = site.get("/entities?q=station&skip=3").await.body;
+    assert!(usual.contains("&#38;skip=0") && !usual.contains("&#38;k="), "{usual}");
+}
+
+#[tokio::test]
+async fn entities_without_pages_link_to_their_dataset() {
+    let home = Home::new();
+    let options = LoadOptions { content: Some(ContentPlace::IndexOnly), ..LoadOptions::default() };
+    let catalog = Catalog::read(&testdata("catalog.ttl")).expect("a catalogue");
+    Loader::new(&home.store).with_options(options).load(catalog, &|_| ()).expect("loaded");
+    home.index();
+    let (app, folder) = home.serve(limits());
+    let site = Site::behind(app, folder);
+    let page = site.get("/entities?q=ginkgo&lang=en").await.body;
+    assert!(page.contains("<h2><a href=\"/dataset/street-trees?lang=en\""), "{page}");
+    assert!(!page.contains("/entity?"), "{page}");
 }

@@ -3,6 +3,10 @@
 use super::http::Site;
 use super::support::{Home, limits, testdata};
 use axum::http::{Method, StatusCode};
+use lodeseek_catalog::{Catalog, Iris};
+use lodeseek_engine::{IndexOptions, Indexer, Searcher};
+use lodeseek_server::{AppState, app};
+use lodeseek_store::{Loader, Store};
 
 fn site() -> Site {
     Site::from_catalog(&testdata("profiles/catalog.ttl"), limits())
@@ -158,4 +162,25 @@ async fn shapes_and_statistics_are_rdf() {
     }
     let page = site.accept("/dataset/street-trees/shapes", "image/png").await;
     assert_eq!(page.status, StatusCode::NOT_ACCEPTABLE);
+}
+
+#[tokio::test]
+async fn content_beyond_memory_has_statistics_and_no_shapes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+    let store = Store::in_memory(folder.path(), iris).expect("a store").with_graph_limit(300);
+    let catalog = Catalog::read(&testdata("catalog.ttl")).expect("a catalogue");
+    Loader::new(&store).load(catalog, &|_| ()).expect("loaded");
+    Indexer::new(&store, IndexOptions::default()).run(&|_| ()).expect("indexed");
+    let searcher = Searcher::open(folder.path()).expect("an index");
+    let site = Site::behind(app(AppState::new(searcher, store, limits())), folder);
+    let shapes = site.get("/dataset/street-trees/shapes").await;
+    assert_eq!(shapes.status, StatusCode::NOT_FOUND, "{}", shapes.body);
+    assert!(shapes.body.contains("street-trees: its content exceeds memory"), "{}", shapes.body);
+    assert_eq!(site.get("/dataset/street-trees/void").await.status, StatusCode::OK);
+    let page = site.get("/dataset/street-trees").await;
+    assert!(page.body.contains("/void?format=ttl") && !page.body.contains("/shapes"), "{}", page.body);
+    let links: Vec<&str> = page.headers.get_all("link").iter().filter_map(|link| link.to_str().ok()).collect();
+    assert!(links.iter().any(|link| link.contains("/void>")), "{links:?}");
+    assert!(!links.iter().any(|link| link.contains("/shapes>")), "{links:?}");
 }

@@ -427,6 +427,25 @@ async fn triple_terms_are_searched_and_shown() {
     assert!(page.body.contains("Old mill owner Zwetschgenberger"), "{}", page.body);
 }
 
+/// Workers get the terms of results as JSON, whose reader limits the nesting, too.
+#[test]
+fn the_deepest_triple_terms_pass_between_processes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let read = |depth: usize| {
+        let path = folder.path().join("deep.nt");
+        let (start, end) = ("<<( <x:a> <x:p> ".repeat(depth), " )>>".repeat(depth));
+        fs::write(&path, format!("<x:a> <x:p> {start}\"x\"@en{end} .\n")).expect("written");
+        read_here(&path, "x:")
+    };
+    let (graph, problems) = read(50);
+    assert_eq!((graph.len(), problems.as_str()), (1, ""));
+    let rows = vec![vec![Some(triples_of(&graph).remove(0).object), None]];
+    let bytes = lodeseek_sparql::encode_rows(&rows).expect("written");
+    assert_eq!(lodeseek_sparql::decode_rows(&bytes).expect("read"), rows);
+    let (graph, problems) = read(51);
+    assert!(graph.is_empty() && problems.contains("more than 50 levels of nesting"), "{problems}");
+}
+
 #[tokio::test]
 async fn results_contain_triple_terms_in_all_formats() {
     let site = annotated();

@@ -2,7 +2,7 @@
 
 use crate::AppState;
 use crate::error::ApiError;
-use lodeseek_catalog::{DatasetId, Metadata};
+use lodeseek_catalog::Metadata;
 use lodeseek_engine::{EntityRequest, EntityResponse};
 use lodeseek_index::{PartForm, parse_query};
 use lodeseek_snippet::Deadline;
@@ -10,8 +10,10 @@ use lodeseek_store::Uses;
 use oxrdf::NamedNode;
 use std::time::Instant;
 
-/// Maximum number of datasets of one resource.
-const MAX_DATASETS: usize = 250;
+/// Default number of entities of one response.
+pub(crate) const DEFAULT_HITS: usize = 10;
+/// Maximum number of entities to skip.
+pub(crate) const MAX_SKIPPED: usize = 10_000;
 
 /// A dataset in which a resource occurs.
 pub(crate) struct Occurrence {
@@ -64,13 +66,11 @@ pub(crate) fn find(state: &AppState, request: &EntityRequest) -> Result<Found, A
 
 fn occurrences(state: &AppState, resource: NamedNode) -> Result<ResourceOccurrences, ApiError> {
     let found = state.store.occurrences(&resource)?;
-    let mut uses: Vec<(DatasetId, Uses)> = found.datasets.into_iter().collect();
-    uses.sort_by(|(a, uses), (b, others)| others.total().cmp(&uses.total()).then_with(|| a.cmp(b)));
-    let is_complete = found.is_complete && uses.len() <= MAX_DATASETS;
+    let (most_used, is_complete) = found.most_used();
     let mut datasets = Vec::new();
-    for (id, uses) in uses.into_iter().take(MAX_DATASETS) {
+    for (id, uses) in most_used {
         // Datasets that are loaded and not indexed yet have no page.
-        if let Some(card) = state.searcher.catalog().card(&id)? {
+        if let Some(card) = state.searcher.catalog().card(id)? {
             datasets.push(Occurrence { metadata: card.metadata, uses });
         }
     }

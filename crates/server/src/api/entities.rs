@@ -2,7 +2,7 @@
 
 use crate::AppState;
 use crate::documentation::{BadRequest, Busy, ClientLimit, Html, JsonError, NotFound};
-use crate::entity_search::{Found, Occurrence, ResourceOccurrences, find};
+use crate::entity_search::{DEFAULT_HITS, Found, MAX_SKIPPED, Occurrence, ResourceOccurrences, find};
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::pages::{self, PageContext};
@@ -20,12 +20,8 @@ use serde_json::{Value, json};
 use std::sync::LazyLock;
 use utoipa::IntoParams;
 
-/// Default number of hits.
-const DEFAULT_HITS: usize = 10;
 /// Maximum number of hits.
 const MAX_HITS: usize = 100;
-/// Maximum number of hits to skip.
-const MAX_SKIPPED: usize = 10_000;
 
 /// Names of all parameters, as documented.
 static NAMES: LazyLock<Vec<String>> =
@@ -120,7 +116,8 @@ pub(super) async fn page(
         let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
         let request = parameters.request(&headers)?;
         let found = search(&state, client, request.clone()).await?;
-        Ok::<_, ApiError>(pages::entities(&page, &request, &found))
+        let index_only = state.work(|state| Ok(state.store.index_only()?)).await?;
+        Ok::<_, ApiError>(pages::entities(&page, &request, &found, &index_only))
     };
     answer.await.unwrap_or_else(|error| pages::error(&page, &error))
 }

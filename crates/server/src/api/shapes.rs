@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{dataset_shapes, dataset_void};
+use lodeseek_store::StoreError;
 use sha2::{Digest, Sha256};
 
 /// Returns the dataset and the media type of a request.
@@ -49,9 +50,20 @@ pub(super) async fn shapes(
     let permit = state.acquire_permit(client).await?;
     let made = state.work(move |state| {
         let _permit = permit;
-        response_formats::graph(&dataset_shapes(&state.store, &entry)?, media_type)
+        let shapes = dataset_shapes(&state.store, &entry).map_err(shapes_error)?;
+        response_formats::graph(&shapes, media_type)
     });
     Ok((cacheable(&tag), made.await?).into_response())
+}
+
+/// Returns the error of a request for shapes. Content that exceeds memory has none.
+fn shapes_error(error: StoreError) -> ApiError {
+    match error {
+        StoreError::TooLarge { id } => ApiError::not_found(format!(
+            "there are no shapes of {id}: its content exceeds memory; its statistics are at /dataset/{id}/void"
+        )),
+        other => other.into(),
+    }
 }
 
 /// Computes the entity tag. It is weak because a syntax may write the same triples in another order.

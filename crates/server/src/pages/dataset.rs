@@ -207,8 +207,7 @@ pub(crate) async fn dataset(state: &AppState, public: LinkBase, page: PageContex
         let (described, base) = (PortalMetadata::read(&state.store, &id)?, public.as_str());
         let own = public.link(iri.as_str(), state.store.iris());
         let json_ld = described.as_ref().map(|described| schema_org::script(described, &card, &own, base));
-        let has_content = card.profile.triples > 0;
-        let links = described.as_ref().map(|described| signposting::links(described, &own, base, has_content));
+        let links = described.as_ref().map(|described| signposting::links(described, &own, base, &card));
         let links = links.unwrap_or_default();
         let mut view = DatasetPage { json_ld, canonical: own, ..dataset_page(context, &card, iri.as_str()) };
         if let Some(described) = &described {

@@ -2,12 +2,13 @@
 
 use super::{PageContext, Piece, TextView, excerpt, pieces, readable, render, title_of};
 use crate::entities::name;
-use crate::entity_search::{Found, Occurrence, ResourceOccurrences};
+use crate::entity_search::{DEFAULT_HITS, Found, MAX_SKIPPED, Occurrence, ResourceOccurrences};
 use crate::text::{href, shorten};
 use askama::Template;
 use axum::response::Response;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{EntityHit, EntityRequest, EntityResponse};
+use std::collections::BTreeSet;
 
 /// Length of a literal in characters: about two lines on a wide screen.
 const LITERAL: usize = 240;
@@ -53,11 +54,16 @@ struct EntitiesPage {
     everywhere: String,
 }
 
-/// Renders the page.
-pub(crate) fn entities(page: &PageContext, request: &EntityRequest, found: &Found) -> Response {
+/// Renders the page. Entities of the datasets `index_only` have no pages.
+pub(crate) fn entities(
+    page: &PageContext,
+    request: &EntityRequest,
+    found: &Found,
+    index_only: &BTreeSet<DatasetId>,
+) -> Response {
     let page = page.clone().with_query(&request.text);
     let content = match found {
-        Found::Entities(response) => of_words(page, request, response),
+        Found::Entities(response) => of_words(page, request, response, index_only),
         Found::Occurrences(occurrences) => of_resource(page, occurrences, request),
     };
     render(&content)
@@ -77,10 +83,17 @@ fn parameters(pairs: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
 
-fn of_words(page: PageContext, request: &EntityRequest, response: &EntityResponse) -> EntitiesPage {
+fn of_words(
+    page: PageContext,
+    request: &EntityRequest,
+    response: &EntityResponse,
+    index_only: &BTreeSet<DatasetId>,
+) -> EntitiesPage {
+    let depth = request.depth.to_string();
     let link = |skip: usize| {
         let skip = skip.to_string();
         let mut pairs = vec![("q", request.text.as_str()), ("skip", skip.as_str())];
+        pairs.extend((request.depth != DEFAULT_HITS).then_some(("k", depth.as_str())));
         pairs.extend(request.datasets.iter().map(|id| ("dataset", id.as_str())));
         format!("/entities?{}", parameters(&pairs))
     };
@@ -97,26 +110,40 @@ fn of_words(page: PageContext, request: &EntityRequest, response: &EntityRespons
         heading: page.text_with("entities-for", "query", &request.text),
         dataset: request.datasets.first().cloned(),
         notes,
-        entities: response.hits.iter().map(|hit| entity(&page, hit, response)).collect(),
+        entities: response.hits.iter().map(|hit| entity(&page, hit, response, index_only)).collect(),
         occurrences: Vec::new(),
         is_resource: false,
         first: request.skip + 1,
         previous: (request.skip > 0).then(|| link(request.skip.saturating_sub(request.depth))),
-        next: ((end as u64) < response.total && !response.hits.is_empty()).then(|| link(end)),
+        next: (!response.hits.is_empty() && has_next(end, response.total)).then(|| link(end)),
         search: dataset_search(&request.text),
         everywhere: address(&request.text),
         page,
     }
 }
 
-fn entity(page: &PageContext, hit: &EntityHit, response: &EntityResponse) -> EntityView {
+/// Returns true if entities follow the first `end`, and may be requested.
+fn has_next(end: usize, total: u64) -> bool {
+    (end as u64) < total && end <= MAX_SKIPPED
+}
+
+fn entity(
+    page: &PageContext,
+    hit: &EntityHit,
+    response: &EntityResponse,
+    index_only: &BTreeSet<DatasetId>,
+) -> EntityView {
     let dataset = href(&hit.dataset);
     let is_match = |word: &str| response.words.is_match(word);
     let subject = &hit.triple.subject;
     let label = if subject.label.is_empty() { name(subject) } else { readable(&subject.label) };
     let literal = excerpt(&readable(&hit.triple.object.label), LITERAL, is_match);
     EntityView {
-        href: format!("{dataset}/entity?{}", parameters(&[("iri", &name(subject))])),
+        href: if index_only.contains(&hit.dataset) {
+            dataset.clone()
+        } else {
+            format!("{dataset}/entity?{}", parameters(&[("iri", &name(subject))]))
+        },
         label: pieces(&shorten(&label, NAME), is_match),
         title: readable(&hit.title),
         property: hit.triple.predicate.label.clone(),
@@ -167,5 +194,19 @@ fn occurrence(page: &PageContext, one: &Occurrence, resource: &str) -> Occurrenc
         href: if has_page { format!("{dataset}/entity?{}", parameters(&[("iri", resource)])) } else { dataset },
         title: title_of(page, &one.metadata).0,
         uses: uses.into_iter().filter(|(_, count)| *count > 0).map(|(id, count)| page.count(id, count)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_end_with_the_entities_or_where_no_more_can_be_skipped() {
+        for (end, total, expected) in
+            [(10, 11, true), (11, 11, false), (MAX_SKIPPED, 20_000, true), (MAX_SKIPPED + 1, 20_000, false)]
+        {
+            assert_eq!(has_next(end, total), expected, "{end} of {total}");
+        }
     }
 }

@@ -352,14 +352,22 @@ async fn load_list(
 /// search itself returns the error.
 fn coverage(state: &AppState, page: &PageContext, results: &Results<'_>) -> Option<CoverageView> {
     let has_coverage = state.searcher.catalog().has_coverage().unwrap_or(false);
-    let years = state.searcher.catalog().covered_years(MOST_YEARS).unwrap_or(None);
-    has_coverage.then(|| facets::coverage(page, results, years))
+    has_coverage.then(|| {
+        let years = state.searcher.catalog().covered_years(MOST_YEARS).unwrap_or(None);
+        facets::coverage(page, results, years)
+    })
+}
+
+/// Returns a year in the four digits of dates. Other texts stay as they are.
+fn padded_year(text: &str) -> String {
+    let is_year = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_year { format!("{text:0>4}") } else { text.to_owned() }
 }
 
 /// Returns the address of the search with the years `from` and `until` as the period of the filter. `None` if the request
 /// has neither. The form of the page sends both, so that it works without JavaScript.
 fn with_period(page: &PageContext, pairs: &Pairs) -> Option<String> {
-    let year = |name: &str| pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim());
+    let year = |name: &str| pairs.iter().find(|(known, _)| known == name).map(|(_, value)| padded_year(value.trim()));
     let (from, until) = (year("from"), year("until"));
     let is_form = from.is_some() || until.is_some();
     let period = format!("{}..{}", from.unwrap_or_default(), until.unwrap_or_default());

@@ -3,14 +3,14 @@
 use crate::portal::metadata::PortalMetadata;
 use crate::text::{is_web, uri};
 use axum::http::HeaderValue;
+use lodeseek_engine::Card;
 use lodeseek_rdf::{RdfSyntax, vocab};
 
 /// Maximum numbers of linked files and authors. Reverse proxies may reject long headers.
 const MOST: usize = 10;
 
-/// Returns the links of a page. `own` is the address of the page, `base` the first part of links. If `has_content` is
-/// true, there are shapes and statistics of the content.
-pub(crate) fn links(described: &PortalMetadata, own: &str, base: &str, has_content: bool) -> Vec<HeaderValue> {
+/// Returns the links of a page. `own` is the address of the page, `base` the first part of links.
+pub(crate) fn links(described: &PortalMetadata, own: &str, base: &str, card: &Card) -> Vec<HeaderValue> {
     let metadata = &described.dataset.metadata;
     let page = uri(own);
     let mut links = vec![link(&uri(&described.iri), "cite-as", None)];
@@ -22,10 +22,11 @@ pub(crate) fn links(described: &PortalMetadata, own: &str, base: &str, has_conte
         links.push(link(&address, "describedby", Some(syntax.media_type())));
         links.push(link(&address, "alternate", Some(syntax.media_type())));
     }
-    if has_content {
-        for part in ["shapes", "void"] {
-            links.push(link(&format!("{page}/{part}"), "describedby", Some(RdfSyntax::Turtle.media_type())));
-        }
+    let has_content = card.profile.triples > 0;
+    // Content that exceeds memory was sampled, and has no shapes.
+    let has_shapes = has_content && card.sampled_triples.is_none();
+    for (part, _) in [("shapes", has_shapes), ("void", has_content)].into_iter().filter(|(_, exists)| *exists) {
+        links.push(link(&format!("{page}/{part}"), "describedby", Some(RdfSyntax::Turtle.media_type())));
     }
     links.extend(web(metadata.license.iter()).map(|license| link(&uri(license), "license", None)));
     let authors = described.creators.iter().filter_map(|agent| agent.iri.as_ref());
