@@ -5,20 +5,30 @@ use super::config::Config;
 use super::encoder::{self, RerankArguments};
 use super::model::ModelArguments;
 use super::provenance;
+use super::server_client::{Found, ServerClient};
+use anyhow::{Context, ensure};
 use indicatif::ProgressBar;
 use lodeseek_engine::Searcher;
-use lodeseek_eval::{Input, Provenance};
-use lodeseek_eval::{Run, Topics};
+use lodeseek_eval::{Input, Provenance, Run, Topics};
+use lodeseek_ranking::Ranking;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+
+/// Maximum number of datasets in a response of `/api/search`.
+const MAX_REMOTE_DEPTH: usize = 100;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
     /// File of topics, one a line: id, tab, text.
     #[arg(long, value_name = "FILE")]
     topics: PathBuf,
+    /// Rank by the public search of the server at this address, with its settings, instead of a home on this machine. Its
+    /// responses have at most 100 datasets.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["model", "fields", "weights", "lengths", "ranking", "dpr", "colbert",
+        "sparse", "cross_encoder", "pool", "pool_depth", "dense_depth", "fusion", "fusion_weights", "popularity", "works"])]
+    server: Option<String>,
     #[command(flatten)]
     model: ModelArguments,
     #[command(flatten)]
@@ -44,6 +54,9 @@ fn tag(text: &str) -> Result<String, String> {
 
 pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let topics = Topics::read(&arguments.topics)?;
+    if let Some(address) = &arguments.server {
+        return run_at(address, &topics, arguments);
+    }
     let model = arguments.model.model()?;
     let record = arguments.model.record(model.as_ref());
     let mut searcher = Searcher::open(home)?.with_model(model);
@@ -56,10 +69,40 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         reranked = encoder::record(&reranker);
         searcher = searcher.with_reranker(reranker);
     }
-    let mut run = Run::new(arguments.tag.clone().unwrap_or(tag));
+    let tag = arguments.tag.clone().unwrap_or(tag);
+    let run = rank(&topics, tag, |text| Ok(searcher.rank(text, arguments.depth.get())?))?;
+    let record = json!({
+        "model": record,
+        "ranking": choice.preset().to_string(),
+        "rerank": reranked,
+        "collection": provenance::collection(&searcher)?,
+    });
+    write(&run, record, arguments)
+}
+
+/// Ranks by the public search of a server.
+fn run_at(address: &str, topics: &Topics, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    ensure!(
+        arguments.depth.get() <= MAX_REMOTE_DEPTH,
+        "a server returns at most {MAX_REMOTE_DEPTH} datasets of a topic: use --depth {MAX_REMOTE_DEPTH} or less"
+    );
+    let client = ServerClient::at(address)?;
+    let mut model = String::new();
+    let tag = arguments.tag.clone().unwrap_or_else(|| "server".to_owned());
+    let run = rank(topics, tag, |text| {
+        let Found { ranking, model: used } = client.rank(text, arguments.depth.get())?;
+        model = used;
+        Ok(ranking)
+    })?;
+    write(&run, json!({ "model": model, "server": client.name() }), arguments)
+}
+
+/// Ranks for all topics.
+fn rank(topics: &Topics, tag: String, mut ranked: impl FnMut(&str) -> anyhow::Result<Ranking>) -> anyhow::Result<Run> {
+    let mut run = Run::new(tag);
     let bar = ProgressBar::new(topics.0.len() as u64);
     for topic in &topics.0 {
-        run.insert(&topic.id, searcher.rank(&topic.text, arguments.depth.get())?);
+        run.insert(&topic.id, ranked(&topic.text).with_context(|| format!("topic {}", topic.id))?);
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -67,6 +110,11 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     if empty > 0 {
         tracing::warn!("no dataset was found for {empty} of {} topics", topics.0.len());
     }
+    Ok(run)
+}
+
+/// Writes a run with its provenance record, which gets the fields that all runs have.
+fn write(run: &Run, mut record: Value, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let mut text = Vec::new();
     run.write(&mut text)?;
     let Some(output) = &arguments.output else {
@@ -74,17 +122,11 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         return Ok(ExitStatus::Success);
     };
     provenance::write_atomically(output, &text)?;
-    let record = json!({
-        "tag": run.tag,
-        "model": record,
-        "ranking": choice.preset().to_string(),
-        "rerank": reranked,
-        "depth": arguments.depth,
-        "topics": Input::read(&arguments.topics)?,
-        "collection": provenance::collection(&searcher)?,
-        "program": Provenance::default(),
-        "arguments": provenance::arguments(),
-    });
+    record["tag"] = json!(run.tag);
+    record["depth"] = json!(arguments.depth);
+    record["topics"] = json!(Input::read(&arguments.topics)?);
+    record["program"] = json!(Provenance::default());
+    record["arguments"] = json!(provenance::arguments());
     provenance::write(&provenance::sidecar(output), &record)?;
     Ok(ExitStatus::Success)
 }

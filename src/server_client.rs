@@ -9,8 +9,10 @@ use super::harvest::cancellation_on_stop_signal;
 use super::terminal::{bar, grouped};
 use anyhow::{Context, bail};
 use indicatif::ProgressBar;
+use lodeseek_catalog::DatasetId;
 use lodeseek_harvest::{HarvestRequest, is_address};
 use lodeseek_net::egress::Cancellation;
+use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_snapshot::SnapshotLocation;
 use remote::Remote;
 use serde_json::{Value, json};
@@ -65,6 +67,14 @@ impl ServerArguments {
 /// A client of a server.
 pub(super) struct ServerClient(Connection);
 
+/// Response of a server to a search.
+pub(super) struct Found {
+    /// Datasets with their scores.
+    pub(super) ranking: Ranking,
+    /// Ranking model of the server.
+    pub(super) model: String,
+}
+
 enum Connection {
     /// Socket of a home on this machine.
     #[cfg(unix)]
@@ -73,6 +83,34 @@ enum Connection {
 }
 
 impl ServerClient {
+    /// Creates a client of the public search of a server, which needs no token.
+    ///
+    /// # Errors
+    /// If the address is not valid.
+    pub(super) fn at(address: &str) -> anyhow::Result<Self> {
+        Ok(Self(Connection::Remote(Remote::new(address, None, None)?)))
+    }
+
+    /// Searches for words as they are, with duplicates as separate datasets.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or rejects the search.
+    pub(super) fn rank(&self, words: &str, depth: usize) -> anyhow::Result<Found> {
+        let depth = depth.to_string();
+        let parameters = [("q", words), ("k", &depth), ("literal", "true"), ("duplicates", "all")];
+        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
+        let response = self.get(&format!("/api/search?{query}"))?;
+        let invalid = || format!("{} sent an invalid response; it must be lodeseek of this version", self.name());
+        let hits = response["hits"].as_array().with_context(invalid)?;
+        let mut scores = Vec::with_capacity(hits.len());
+        for hit in hits {
+            let (id, score) = (hit["id"].as_str().with_context(invalid)?, hit["score"].as_f64().with_context(invalid)?);
+            scores.push(Scored { id: DatasetId::new(id)?, score });
+        }
+        let model = response["model"].as_str().unwrap_or_default().to_owned();
+        Ok(Found { ranking: Ranking::from_scores(scores), model })
+    }
+
     /// Finds the server of a home; `None` if none accepts changes.
     #[cfg(unix)]
     pub(super) fn of_home(home: &Path) -> Option<Self> {

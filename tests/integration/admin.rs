@@ -827,6 +827,36 @@ mod program {
     }
 
     #[test]
+    fn topics_are_ranked_by_a_server_as_by_its_home() {
+        let home = tempfile::tempdir().expect("a folder");
+        for arguments in [&["load", "testdata/catalog.ttl"][..], &["index"]] {
+            assert_eq!(run(home.path(), arguments).code, Some(0));
+        }
+        let served = Served::start(home.path(), &[]);
+        let server = format!("http://{}", served.address());
+        let arguments = ["run", "--topics", "testdata/queries.tsv", "--tag", "one", "--depth", "50"];
+        let here = run(home.path(), &arguments);
+        assert!(here.code == Some(0) && here.out.lines().count() > 3, "{here:?}");
+        // JSON keeps all but the last bit of a score.
+        let ranks = |run: &Ran| -> Vec<String> {
+            run.out.lines().filter_map(|line| line.rsplitn(3, '\t').last().map(str::to_owned)).collect()
+        };
+        assert_eq!(ranks(&run_at(&server, "", &arguments)), ranks(&here));
+        let output = home.path().join("remote.run");
+        let output = output.to_str().expect("UTF-8");
+        assert_eq!(run_at(&server, "", &["run", "--topics", "testdata/queries.tsv", "--output", output]).code, Some(0));
+        let record = std::fs::read_to_string(format!("{output}.json")).expect("a record");
+        let record: Value = serde_json::from_str(&record).expect("JSON");
+        assert_eq!((&record["server"], &record["tag"]), (&server.as_str().into(), &"server".into()), "{record}");
+        for (more, message) in
+            [(["--depth", "101"], "at most 100 datasets of a topic"), (["--model", "fsdm"], "cannot be used with")]
+        {
+            let refused = run_at(&server, "", &[&arguments[..3], &more[..]].concat());
+            assert!(refused.code == Some(2) && refused.err.contains(message), "{refused:?}");
+        }
+    }
+
+    #[test]
     fn a_backup_goes_through_the_running_server() {
         let home = tempfile::tempdir().expect("a folder");
         for arguments in [&["load", "testdata/dumps/trees.nt.gz"][..], &["index"]] {

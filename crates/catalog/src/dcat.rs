@@ -8,7 +8,7 @@ use super::{
     Agent, Catalog, CatalogFile, Dataset, DatasetId, Dialect, Distribution, Extent, Iris, Location, Metadata, Node,
     OtherResourceCounts, RemoteContent, Scheme, Statement, Text, Theme, Work, schema_org, typed_fields,
 };
-use lodeseek_rdf::dump::{DumpReader, FileReport, Outcome};
+use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome, Refusal};
 use lodeseek_rdf::vocab::{
     dc11, dcat, dcatus, dcterms, foaf, geodcatap, healthdcatap, hydra, lodeseek, owl, rdf, rdfs, schema, sd, skos,
     vcard, void,
@@ -23,6 +23,9 @@ use std::path::Path;
 const NOTES: &[&str] =
     &[dcatus::PURPOSE, geodcatap::PURPOSE, healthdcatap::POPULATION_COVERAGE, skos::SCOPE_NOTE, dcterms::PROVENANCE];
 
+/// Number of decompressed bytes in which a catalogue in RDF must describe a dataset. A larger file without one is a dump.
+const BEGINNING: u64 = 256 << 20;
+
 /// Reads a catalogue in any RDF syntax, in the terms of DCAT, VoID or schema.org. A file that describes no dataset is
 /// a dump: it becomes a catalogue of one dataset.
 pub fn read(path: &Path) -> io::Result<Catalog> {
@@ -30,11 +33,34 @@ pub fn read(path: &Path) -> io::Result<Catalog> {
 }
 
 pub(super) fn read_place(file: &CatalogFile<'_>) -> io::Result<Catalog> {
+    read_in_two_steps(file, BEGINNING)
+}
+
+/// Reads a file whose beginning decides whether it is a catalogue: a large dump is not read as a whole.
+fn read_in_two_steps(file: &CatalogFile<'_>, beginning: u64) -> io::Result<Catalog> {
     let (name, base) = file.name_and_base();
-    let mut builder = TripleGraphBuilder::new();
-    let intake = file.media_type.map_or_else(DumpReader::default, |text| DumpReader::default().with_media_type(text));
-    let reports = intake.read_file(file.path, &name, &base, &mut builder);
-    from_file(&builder.finish(), &reports, file, &name)
+    let read = |limits: Limits| {
+        let mut builder = TripleGraphBuilder::new();
+        let reader = DumpReader::with_limits(limits);
+        let reader = match file.media_type {
+            Some(media_type) => reader.with_media_type(media_type),
+            None => reader,
+        };
+        let reports = reader.read_file(file.path, &name, &base, &mut builder);
+        (builder.finish(), reports)
+    };
+    let (graph, reports) =
+        read(Limits { decompressed_bytes: beginning, document_bytes: beginning, ..Limits::default() });
+    let is_larger = Refusal::DecompressedSize { limit: beginning }.to_string();
+    if !reports.iter().flat_map(|report| &report.problems).any(|problem| problem.message.starts_with(&is_larger)) {
+        return from_file(&graph, &reports, file, &name);
+    }
+    if read_descriptions(&graph).is_none() {
+        return Ok(dump_as_catalog(&graph, &name));
+    }
+    drop(graph);
+    let (graph, reports) = read(Limits::default());
+    from_file(&graph, &reports, file, &name)
 }
 
 /// Reads several JSON-LD documents from one file, for example the scripts of an HTML page.
@@ -533,6 +559,27 @@ mod tests {
         let mut builder = TripleGraphBuilder::new();
         DumpReader::default().read(turtle.as_bytes(), "c.ttl", &format!("{FOLDER}c.ttl"), &mut builder);
         from_graph(&builder.finish())
+    }
+
+    #[test]
+    fn the_beginning_of_a_large_file_decides_whether_it_is_a_dump() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("large.nt");
+        let content: String = (0..100_000).map(|number| format!("<e:s{number}> <e:p> \"{number}\" .\n")).collect();
+        let dataset = "<e:d> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://www.w3.org/ns/dcat#Dataset> .\n";
+        let title = "<e:d> <http://purl.org/dc/terms/title> \"Late\" .\n";
+        let read = |text: String, beginning: u64| {
+            std::fs::write(&path, text).expect("written");
+            let file = CatalogFile { path: &path, address: None, media_type: None };
+            let catalog = read_in_two_steps(&file, beginning).expect("read");
+            assert!(!catalog.is_truncated && catalog.unreadable_entries == 0 && catalog.problems.is_empty());
+            (catalog.dialect, catalog.datasets[0].metadata.title().to_owned())
+        };
+        let described = format!("{dataset}{content}{title}");
+        assert_eq!(read(described, 1 << 20), (Dialect::Dcat, "Late".to_owned()), "the rest is read, too");
+        let late = format!("{content}{dataset}{title}");
+        assert_eq!(read(late.clone(), 1 << 20), (Dialect::Dump, "large".to_owned()));
+        assert_eq!(read(late, BEGINNING), (Dialect::Dcat, "Late".to_owned()));
     }
 
     #[test]

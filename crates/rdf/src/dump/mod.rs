@@ -43,6 +43,8 @@ pub struct Limits {
     ///
     /// For HDT it limits the bytes that are read from the dictionary and converted to terms.
     pub decompressed_bytes: u64,
+    /// Maximum number of bytes of one document, also if it is not compressed. HDT has none. Default: no maximum.
+    pub document_bytes: u64,
     /// Maximum ratio of decompressed to compressed bytes, checked after [`Self::RATIO_FREE_BYTES`]. Default 250.
     ///
     /// bzip2 and xz reach about 100 on the most repetitive real dumps.
@@ -79,6 +81,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             decompressed_bytes: 64 << 30,
+            document_bytes: u64::MAX,
             compression_ratio: 250,
             token_bytes: 8 << 20,
             statement_bytes: 64 << 20,
@@ -489,7 +492,9 @@ fn read_document(
     let syntax = format::detect(name, announced, text.head())?;
     sink.report.syntax = Some(syntax);
     let budget = Rc::clone(&sink.budget);
-    let result = read_text(CountedText { inner: &mut text, budget: Rc::clone(&budget) }, syntax, name, base, sink);
+    let limit = sink.limits.document_bytes;
+    let counted = CountedText { inner: &mut text, budget: Rc::clone(&budget), limit };
+    let result = read_text(counted, syntax, name, base, sink);
     for problem in text.problems() {
         sink.problem(problem.line, problem.message);
     }
@@ -549,17 +554,22 @@ impl ResolvedBudget {
     }
 }
 
-/// Text that counts the bytes read, and ends with an error when the budget is spent.
+/// Text that counts the bytes read, and ends with an error at the limit of bytes, or when the budget is spent.
 struct CountedText<R> {
     inner: R,
     budget: Rc<ResolvedBudget>,
+    limit: u64,
 }
 
 impl<R: Read> Read for CountedText<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.budget.check()?;
         let read = self.inner.read(buffer)?;
-        self.budget.read.set(self.budget.read.get() + read as u64);
+        let all = self.budget.read.get() + read as u64;
+        if all > self.limit {
+            return Err(Refusal::DecompressedSize { limit: self.limit }.into());
+        }
+        self.budget.read.set(all);
         Ok(read)
     }
 }
