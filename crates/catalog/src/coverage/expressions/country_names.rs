@@ -102,8 +102,7 @@ static FOLDED: LazyLock<Vec<(Vec<String>, &'static str)>> = LazyLock::new(|| {
 });
 
 /// Returns the code of the country with the longest name that satisfies a predicate, and the number of words of the name.
-pub(super) fn longest_name(matches: impl Fn(&[&str]) -> bool) -> Option<(&'static str, usize)> {
-    let mut names = FOLDED.iter();
-    let found = names.find(|(words, _)| matches(&words.iter().map(String::as_str).collect::<Vec<_>>()));
-    found.map(|(words, code)| (*code, words.len()))
+pub(super) fn longest_name(matches: impl Fn(&[String]) -> bool) -> Option<(&'static str, usize)> {
+    let (words, code) = FOLDED.iter().find(|(words, _)| matches(words))?;
+    Some((*code, words.len()))
 }

@@ -129,14 +129,14 @@ impl<'t> Words<'t> {
     }
 
     /// Returns true if the words from `place` on are those of a name. Only spaces or hyphens separate them.
-    fn has_name(&self, place: usize, name: &[&str]) -> bool {
+    fn has_name(&self, place: usize, name: &[String]) -> bool {
         self.has_words(place, name, &["", "-"])
     }
 
-    fn has_words(&self, place: usize, wanted: &[&str], separators: &[&str]) -> bool {
+    fn has_words(&self, place: usize, wanted: &[impl AsRef<str>], separators: &[&str]) -> bool {
         wanted.iter().enumerate().all(|(offset, word)| {
             let at = place + offset;
-            self.folded(at) == Some(*word) && (offset == 0 || separators.contains(&self.gap_before(at)))
+            self.folded(at) == Some(word.as_ref()) && (offset == 0 || separators.contains(&self.gap_before(at)))
         })
     }
 
