@@ -13,7 +13,7 @@ use lodeseek_engine::hit_json;
 use lodeseek_engine::{
     Coverage, DenseMatch, DuplicateMode, EncoderSummary, Example, ExampleGraph, ExampleSimilarity, Filter, Hit,
     Interpretation, InterpretationKind, PairSummary, PartKind, QuerySyntax, RerankSummary, SearchRequest,
-    SearchResponse, Searcher, SimilarityPart, SnippetKind, SnippetTriple, WorkEvidence,
+    SearchResponse, Searcher, SimilarityPart, SnippetKind, SnippetTriple, SuggestedFilter, WorkEvidence,
 };
 use lodeseek_rerank::Granularity;
 use lodeseek_snippet::LabelledTriple;
@@ -152,6 +152,7 @@ fn write_response(
         safe(query)
     )?;
     write_interpretations(out, &response.interpretations)?;
+    write_suggested_filters(out, &response.suggested_filters)?;
     write_suggestion(out, style, response)?;
     if let Some(counts) = &response.facets {
         write_counts(out, counts)?;
@@ -192,6 +193,19 @@ fn describe(part: &Interpretation) -> String {
         kind => kind.name(),
     };
     format!("{sign}{kind} “{}”{note}", safe(&part.text))
+}
+
+/// Writes the options for the filters that words of the query suggest.
+fn write_suggested_filters(out: &mut impl Write, filters: &[SuggestedFilter]) -> io::Result<()> {
+    if filters.is_empty() {
+        return Ok(());
+    }
+    let mut described = Vec::new();
+    for one in filters {
+        let number = counted(one.with_words, "dataset");
+        described.push(format!("--{}={} for “{}” ({number})", one.parameter, one.value, safe(&one.text)));
+    }
+    writeln!(out, "suggested filters: {}", described.join(", "))
 }
 
 /// Writes the suggested spelling, if there is one.

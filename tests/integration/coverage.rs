@@ -184,6 +184,50 @@ async fn the_form_of_the_page_sends_years() {
 }
 
 #[tokio::test]
+async fn words_suggest_filters() {
+    let site = site();
+    let plain = site.get("/api/search?q=ferries+Belgium+2010+to+2015&literal=true").await.json();
+    let found = site.get("/api/search?q=ferries+Belgium+2010+to+2015").await.json();
+    let suggested = json!([
+        { "parameter": "within", "value": "2.5,49.4,6.5,51.6", "text": "Belgium", "name": "Belgium", "withWords": 2 },
+        { "parameter": "covers", "value": "2010..2015", "text": "2010 to 2015", "withWords": 2 },
+    ]);
+    assert_eq!(found["suggestedFilters"], suggested);
+    assert_eq!(found["hits"], plain["hits"], "words never filter");
+    assert!(plain.get("suggestedFilters").is_none());
+    let filtered = site.get("/api/search?q=ferries+Belgium+2010+to+2015&within=2.5,49.4,6.5,51.6").await.json();
+    assert_eq!(ids(&filtered), ["belgium", "world"]);
+    assert_eq!(filtered["suggestedFilters"], json!([suggested[1]]));
+    for query in ["ferries+%22Belgium%22+%222010+to+2015%22", "ferries+1400", "ferries+in+Portugal+before+1800"] {
+        let answer = site.get(&format!("/api/search?q={query}")).await.json();
+        let portugal = answer["suggestedFilters"].as_array().map_or(0, Vec::len);
+        assert_eq!(portugal, usize::from(query.contains("Portugal")), "only the whole world covers it: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn the_page_links_to_suggested_filters() {
+    let site = site();
+    let address = "/?q=F%C3%A4hren+ferries+Belgien+seit+2016&lang=en";
+    let page = site.get(address).await.body;
+    let suggestion = page.split("class=\"note suggested\"").nth(1).expect("suggestions");
+    let suggestion = suggestion.split("</p>").next().expect("its end");
+    assert!(suggestion.contains("Area: Belgien (2)") && suggestion.contains("Period: 2016.. (1)"), "{suggestion}");
+    let links = suggestion.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let links: Vec<String> = links.map(|link| link.replace("&#38;", "&").replace("&amp;", "&")).collect();
+    let filtered = site.get(&links[1]).await.body;
+    assert!(filtered.contains("/dataset/world") && !filtered.contains("/dataset/belgium"), "{filtered}");
+    let chips = filtered.split("class=\"chips\"").nth(1).expect("the filter, with a link to remove it");
+    assert!(chips.split("</ul>").next().is_some_and(|chips| chips.contains("Period: 2016..")), "{chips}");
+    let literal = site.get(&format!("{address}&literal=true")).await.body;
+    assert!(!literal.contains("note suggested"), "{literal}");
+    for lang in ["de", "fr", "es", "it"] {
+        let page = site.get(&address.replace("lang=en", &format!("lang={lang}"))).await.body;
+        assert!(page.contains("note suggested") && !page.contains("suggested-filters"), "{page}");
+    }
+}
+
+#[tokio::test]
 async fn sparql_filters_by_area_and_period() {
     let site = site();
     for (parameters, expected) in [
@@ -251,6 +295,11 @@ fn the_command_line_filters_and_shows() {
     let answer: Value = serde_json::from_str(&south.out).expect("JSON");
     assert_eq!(ids(&answer), ["fiji", "world"]);
     assert_eq!(search(&["--covers", "2001-07-01..2009"]).code, Some(1));
+    let suggested = "suggested filters: --within=2.5,49.4,6.5,51.6 for “Belgium” (2 datasets), --covers=..2001 for “until 2001” (3 datasets)";
+    let words = search(&["in", "Belgium", "until", "2001"]).out;
+    assert!(words.contains(suggested) && words.contains("Ferries of the world"), "{words}");
+    let literal = search(&["in", "Belgium", "until", "2001", "--literal"]).out;
+    assert!(!literal.contains("suggested filters"), "{literal}");
     let wrong = search(&["--within", "1,2,3"]);
     assert!(wrong.code == Some(2) && wrong.err.contains("west,south,east,north"), "{}", wrong.err);
     let shown = run(folder.path(), &["show", "logs"]).out;

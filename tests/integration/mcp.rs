@@ -63,6 +63,18 @@ async fn failure(app: &Router, tool: &str, arguments: &Value) -> String {
 }
 
 #[tokio::test]
+async fn a_client_applies_a_suggested_filter() {
+    let (app, _folder) = Home::from_catalog(&testdata("places/catalog.ttl")).serve(limits());
+    let query = "ferries in Belgium";
+    let found = structured(&app, "search_datasets", &json!({ "query": query })).await;
+    let suggested = &found["result"]["suggestedFilters"][0];
+    assert_eq!((&suggested["parameter"], &suggested["withWords"]), (&json!("within"), &json!(2)), "{found}");
+    let arguments = json!({ "query": query, "within": suggested["value"] });
+    let filtered = structured(&app, "search_datasets", &arguments).await;
+    assert_eq!(filtered["result"]["total"], json!(2), "{filtered}");
+}
+
+#[tokio::test]
 async fn a_client_finds_inspects_and_queries_a_dataset() {
     let (app, _folder) = Home::from_catalog(&testdata("catalog.ttl")).serve(limits());
     let response = send(&app, &initialize()).await;

@@ -33,7 +33,8 @@ mod typed_fields;
 
 pub use citing_works::{CitingWork, CitingWorks};
 pub use coverage::{
-    BoundingBox, Day, DeclaredPeriod, DeclaredPlace, InvalidBox, InvalidPeriod, Period, box_of_geojson, box_of_wkt,
+    BoundingBox, CoverageExpression, CoverageValue, Day, DeclaredPeriod, DeclaredPlace, InvalidBox, InvalidPeriod,
+    Period, box_of_geojson, box_of_wkt, coverage_expressions,
 };
 pub use dataset::{
     Agent, Dataset, Distribution, Extent, LocalCopy, Location, Metadata, RemoteContent, Scheme, Text, Theme, Work,

@@ -77,7 +77,7 @@ pub use rerank::{
 };
 pub use search::{
     Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind, MAX_EXAMPLES, QuerySyntax,
-    SearchRequest, SearchResponse, SnippetKind,
+    SearchRequest, SearchResponse, SnippetKind, SuggestedFilter,
 };
 pub use search_json::hit_json;
 pub use searcher::Searcher;

@@ -19,6 +19,9 @@ pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
     if !response.interpretations.is_empty() {
         value["interpretations"] = json!(response.interpretations);
     }
+    if !response.suggested_filters.is_empty() {
+        value["suggestedFilters"] = json!(response.suggested_filters);
+    }
     if !response.examples.is_empty() {
         value["examples"] = json!(response.examples);
     }

@@ -12,6 +12,7 @@
 //! `2010 - 2015` exclude nothing.
 
 use lodeseek_rdf::vocab::PREFIXES;
+use std::ops::Range;
 
 /// Maximum number of phrases, exclusions and names in a query. Those after them are words.
 const MAX_OPERATORS: usize = 16;
@@ -39,6 +40,8 @@ pub struct QueryPart {
     pub text: String,
     /// If true, datasets with this part are excluded.
     pub excluded: bool,
+    /// Range of its bytes in the query, with quotation marks, minus and angle brackets.
+    pub range: Range<usize>,
 }
 
 impl QueryPart {
@@ -68,7 +71,8 @@ pub fn parse_query(query: &str) -> Vec<QueryPart> {
     let mut operators = 0;
     let mut rest = query.trim_start();
     while !rest.is_empty() {
-        let (part, after) = if operators < MAX_OPERATORS { next_part(rest) } else { next_word(rest) };
+        let (mut part, after) = if operators < MAX_OPERATORS { next_part(rest) } else { next_word(rest) };
+        part.range = query.len() - rest.len()..query.len() - after.len();
         operators += usize::from(part.excluded || part.form != PartForm::Word);
         parts.push(part);
         rest = after.trim_start();
@@ -76,18 +80,18 @@ pub fn parse_query(query: &str) -> Vec<QueryPart> {
     parts
 }
 
-/// Reads a part at the beginning of a text that begins with no space. Returns it and the text after it.
+/// Reads a part at the beginning of a text that begins with no space. Returns it, without its range, and the text after it.
 fn next_part(text: &str) -> (QueryPart, &str) {
     let unsigned = text.strip_prefix('-').filter(|after| is_excludable(after));
     let content = unsigned.unwrap_or(text);
     let excluded = unsigned.is_some();
     if let Some((phrase, after)) = quoted(content) {
-        return (QueryPart { form: PartForm::Phrase, text: phrase.to_owned(), excluded }, after);
+        return (QueryPart { form: PartForm::Phrase, text: phrase.to_owned(), excluded, range: 0..0 }, after);
     }
     let (word, after) = next_word(content);
     let name = word.text.strip_prefix('<').and_then(|name| name.strip_suffix('>')).unwrap_or(&word.text);
     if expand_name(name).is_some() {
-        return (QueryPart { form: PartForm::Name, text: name.to_owned(), excluded }, after);
+        return (QueryPart { form: PartForm::Name, text: name.to_owned(), excluded, range: 0..0 }, after);
     }
     (QueryPart { excluded, ..word }, after)
 }
@@ -95,7 +99,7 @@ fn next_part(text: &str) -> (QueryPart, &str) {
 /// Reads a text up to the next space as a word.
 fn next_word(text: &str) -> (QueryPart, &str) {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    let word = QueryPart { form: PartForm::Word, text: text[..end].to_owned(), excluded: false };
+    let word = QueryPart { form: PartForm::Word, text: text[..end].to_owned(), excluded: false, range: 0..0 };
     (word, &text[end..])
 }
 
@@ -204,6 +208,7 @@ mod tests {
             for part in parse_query(&query) {
                 prop_assert!(!part.text.is_empty());
                 prop_assert_eq!(part.iri().is_some(), part.form == PartForm::Name);
+                prop_assert!(query[part.range].contains(&part.text));
             }
         }
     }

@@ -85,6 +85,7 @@ interpreted-entity = die Entität { $text }
 interpreted-unknown = den Namen { $text }, den kein Datensatz hat
 interpreted-ignored = „{ $text }“, übergangen wegen häufiger Wörter
 interpreted-literal = Nach den Wörtern suchen, wie sie eingegeben wurden
+suggested-filters = Vorgeschlagene Filter:
 no-more-results = Keine weiteren Ergebnisse
 no-more-results-text = Die Liste endet vor dieser Seite.
 nothing-with-filters = Kein Datensatz passt zu diesen Filtern

@@ -85,6 +85,7 @@ interpreted-entity = the entity { $text }
 interpreted-unknown = the name { $text }, which no dataset has
 interpreted-ignored = “{ $text }”, ignored because the words are common
 interpreted-literal = Search for the words as typed
+suggested-filters = Suggested filters:
 no-more-results = No more results
 no-more-results-text = The list ends before this page.
 nothing-with-filters = No dataset passes these filters

@@ -85,6 +85,7 @@ interpreted-entity = la entidad { $text }
 interpreted-unknown = el nombre { $text }, que ningún conjunto de datos tiene
 interpreted-ignored = «{ $text }», ignorado porque las palabras son comunes
 interpreted-literal = Buscar las palabras tal como se escribieron
+suggested-filters = Filtros sugeridos:
 no-more-results = No hay más resultados
 no-more-results-text = La lista termina antes de esta página.
 nothing-with-filters = Ningún conjunto de datos cumple estos filtros

@@ -85,6 +85,7 @@ interpreted-entity = l’entité { $text }
 interpreted-unknown = le nom { $text }, absent de tous les jeux de données
 interpreted-ignored = « { $text } », ignoré car les mots sont fréquents
 interpreted-literal = Chercher les mots tels quels
+suggested-filters = Filtres suggérés :
 no-more-results = Plus de résultats
 no-more-results-text = La liste se termine avant cette page.
 nothing-with-filters = Aucun jeu de données ne correspond à ces filtres

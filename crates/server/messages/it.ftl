@@ -85,6 +85,7 @@ interpreted-entity = l’entità { $text }
 interpreted-unknown = il nome { $text }, assente da tutti gli insiemi di dati
 interpreted-ignored = «{ $text }», ignorato perché le parole sono comuni
 interpreted-literal = Cercare le parole come sono scritte
+suggested-filters = Filtri suggeriti:
 no-more-results = Nessun altro risultato
 no-more-results-text = L’elenco termina prima di questa pagina.
 nothing-with-filters = Nessun insieme di dati soddisfa questi filtri

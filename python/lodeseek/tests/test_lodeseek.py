@@ -73,6 +73,13 @@ class Requests(unittest.TestCase):
         fsdm, bm25 = (self.collection.search("water", model=model)["score"].iloc[0] for model in ("fsdm", "bm25"))
         self.assertNotEqual(fsdm, bm25)
 
+    def test_a_suggested_filter_is_an_argument_of_the_next_search(self):
+        hits = self.collection.hits("trees water contracts after 2000")
+        self.assertEqual(hits.suggested_filters, {"covers": ["2001.."]})
+        filtered = self.collection.hits("trees water contracts after 2000", filters=hits.suggested_filters)
+        self.assertTrue(0 < filtered.total < hits.total, (filtered.total, hits.total))
+        self.assertEqual(filtered.suggested_filters, {})
+
     def test_more_hits_than_one_request_returns_are_fetched(self):
         with mock.patch("lodeseek._client.PAGE", 3):
             paged = self.collection.hits("water trees contracts library", k=8)

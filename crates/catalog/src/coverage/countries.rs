@@ -1,4 +1,4 @@
-//! Countries that catalogues name by IRIs: labels, and boxes of their European territory.
+//! Countries that catalogues name by IRIs and queries by words: labels, and boxes of their European territory.
 
 use super::BoundingBox;
 
@@ -84,6 +84,17 @@ impl Country {
         }
         let number: u32 = after(&GEONAMES)?.split('/').next()?.parse().ok()?;
         COUNTRIES.iter().find(|country| country.geonames == number)
+    }
+
+    /// Returns the country with a code of ISO 3166-1 with three letters.
+    pub(super) fn from_alpha3(code: &str) -> Option<&'static Self> {
+        COUNTRIES.iter().find(|country| country.alpha3 == code)
+    }
+
+    /// Returns all countries with a box.
+    #[cfg(test)]
+    pub(super) fn all() -> &'static [Self] {
+        &COUNTRIES
     }
 
     pub(super) fn bounds(&self) -> Option<BoundingBox> {

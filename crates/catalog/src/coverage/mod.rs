@@ -3,10 +3,12 @@
 mod bounding_box;
 mod countries;
 mod declared;
+mod expressions;
 mod geometry;
 mod period;
 
 pub use bounding_box::{BoundingBox, InvalidBox};
 pub use declared::{DeclaredPeriod, DeclaredPlace};
+pub use expressions::{CoverageExpression, CoverageValue, coverage_expressions};
 pub use geometry::{box_of_geojson, box_of_wkt};
 pub use period::{Day, InvalidPeriod, Period};

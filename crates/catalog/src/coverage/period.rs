@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// Last year of a day, and first year before the common era. Years of geology are out of range.
 const MAX_YEAR: i32 = 9999;
 /// Years that count in the words of a text; other numbers of four digits are rarely years.
-const TEXT_YEARS: std::ops::RangeInclusive<i32> = 1000..=2100;
+pub(super) const TEXT_YEARS: std::ops::RangeInclusive<i32> = 1000..=2100;
 /// Words for an end that is still to come.
 const OPEN_ENDS: [&str; 6] = ["..", "current", "now", "ongoing", "present", "today"];
 /// Maximum number of characters of a text that is searched for years.

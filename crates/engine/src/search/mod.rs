@@ -5,10 +5,12 @@ mod interpretation;
 mod matched_fields;
 mod request;
 mod response;
+mod suggested_filters;
 
 pub use interpretation::{Interpretation, InterpretationKind};
 pub use request::{Example, MAX_EXAMPLES, QuerySyntax, SearchRequest, SnippetKind};
 pub use response::{ExampleSimilarity, FieldMatch, Hit, SearchResponse};
+pub use suggested_filters::SuggestedFilter;
 
 pub(super) use matched_fields::matched_fields_of;
 
@@ -25,9 +27,10 @@ use crate::spelling::suggest_spelling;
 use crate::{EngineError, QueryTerms, ResultOrder, evidence};
 use examples::{ComparedExamples, SimilarDocs};
 use interpretation::InterpretedQuery;
-use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selected};
+use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, count_selected, rank_selected};
 use lodeseek_index::{
-    AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, FacetCounter, Snapshot, StatisticsLevel,
+    AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, FacetCounter, Filter, FilteredDocs,
+    Snapshot, StatisticsLevel,
 };
 use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rdf::Triple;
@@ -103,12 +106,7 @@ struct Best<'r> {
 
 impl Search<'_> {
     fn run(self) -> Result<SearchResponse, EngineError> {
-        let filtered = self.snapshot.filtered_docs(&self.request.filter)?;
-        let filtered = self.interpreted.restrict(filtered, self.snapshot);
-        let filtered = match &self.examples {
-            Some(examples) => Some(examples.exclude_from(filtered)?),
-            None => filtered,
-        };
+        let filtered = self.filtered_docs(&self.request.filter)?;
         let scope = CandidateScope::new(self.snapshot, filtered.as_ref(), &self.request.filter);
         let mut facet_counter = match self.request.facets {
             Some(_) => Some(self.snapshot.facet_counter(scope.filtered)?),
@@ -152,6 +150,7 @@ impl Search<'_> {
             }
             counter.finish(&self.request.filter, max_values)
         });
+        let suggested_filters = self.suggested_filters()?;
         Ok(SearchResponse {
             model: self.model.name(),
             terms: self.query.texts(),
@@ -165,9 +164,37 @@ impl Search<'_> {
             rerank: reranked.map(|reranked| reranked.summary),
             facets,
             interpretations: self.interpreted.interpretations,
+            suggested_filters,
             hits,
             query: self.query,
         })
+    }
+
+    /// Returns the documents that pass a filter, the conditions of the query and those of examples. `None`: all documents.
+    fn filtered_docs(&self, filter: &Filter) -> Result<Option<FilteredDocs>, EngineError> {
+        let filtered = self.snapshot.filtered_docs(filter)?;
+        let filtered = self.interpreted.restrict(filtered, self.snapshot);
+        match &self.examples {
+            Some(examples) => Ok(Some(examples.exclude_from(filtered)?)),
+            None => Ok(filtered),
+        }
+    }
+
+    /// Returns the filters that the words of the query suggest, with the numbers of datasets. A filter that no dataset with a
+    /// word of the query passes is not suggested. Literal queries suggest none.
+    fn suggested_filters(&self) -> Result<Vec<SuggestedFilter>, EngineError> {
+        let mut suggested = Vec::new();
+        if self.request.syntax == QuerySyntax::Literal || !self.snapshot.has_coverage() {
+            return Ok(suggested);
+        }
+        for mut one in suggested_filters::suggested_filters(&self.request.query, &self.request.filter) {
+            let filtered = self.filtered_docs(&one.add_to(&self.request.filter))?;
+            one.with_words = count_selected(self.model, &self.query, self.snapshot, &mut filtered.as_ref())?;
+            if one.with_words > 0 {
+                suggested.push(one);
+            }
+        }
+        Ok(suggested)
     }
 
     /// Ranks by the sparse model, deep enough for the page after duplicates are merged, and counts facets.

@@ -1,6 +1,6 @@
 //! Search responses.
 
-use super::Interpretation;
+use super::{Interpretation, SuggestedFilter};
 use crate::{
     Card, DatasetReference, DenseMatch, Evidence, FacetCounts, RerankSummary, SimilarityPart, SnippetTriple,
     WorkEvidence,
@@ -97,6 +97,9 @@ pub struct SearchResponse {
     /// The parts of the query that are not only words to search for, and their meanings. Empty for a literal query.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub interpretations: Vec<Interpretation>,
+    /// Filters that words of the query suggest. They are not applied. Empty for a literal query.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suggested_filters: Vec<SuggestedFilter>,
     /// Number of datasets that pass the filter and contain at least one of the terms.
     pub with_words: usize,
     /// Number of datasets ranked: those that contain a term, and those found only by vectors or examples.

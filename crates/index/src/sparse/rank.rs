@@ -35,6 +35,18 @@ pub fn rank(
     rank_selected(model, query, snapshot, depth, &mut None::<&FilteredDocs>)
 }
 
+/// Returns the number of selected documents that contain at least one term.
+pub fn count_selected<S: Selection>(
+    model: &dyn SparseModel,
+    query: &AnalyzedQuery,
+    snapshot: &Snapshot,
+    selection: &mut S,
+) -> Result<usize, IndexError> {
+    let collection = snapshot.collection_statistics(query, &model.fields(), model.statistics_level())?;
+    let plan = model.plan(query, &collection);
+    Ok(snapshot.top_docs(&query.distinct, &plan.clauses, 0, selection)?.total)
+}
+
 /// Ranks the selected documents of an index and returns the best `depth`. Scores are those among all documents. A model
 /// that rescores candidates rescores the best selected ones.
 pub fn rank_selected<S: Selection>(

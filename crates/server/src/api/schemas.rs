@@ -56,6 +56,16 @@ impl PartialSchema for SearchResult {
         let with_words = object(Type::Integer).description(Some("Number of datasets with a word of the query."));
         let interpretations = array(object(Type::Object))
             .description(Some("Phrases, exclusions and names in the query: kind, text, excluded, iri."));
+        let suggested = object(Type::Object)
+            .property("parameter", object(Type::String).enum_values(Some(["covers", "within"])))
+            .property("value", object(Type::String).description(Some("Value of the parameter.")))
+            .property("text", object(Type::String).description(Some("The words of the query.")))
+            .property("name", object(Type::String).description(Some("Name of the country in English.")))
+            .property("withWords", object(Type::Integer).minimum(Some(1)));
+        let suggested = array(suggested).description(Some(
+            "Filters by period and area that words of the query suggest. They are not applied. Number of datasets that pass and have a \
+             word of the query.",
+        ));
         let rerank = object(Type::Object).description(Some(
             "The re-ranking: pool, fusion, number of candidates, encoders, and crossEncoder with its model, the number of datasets it \
              scored, and deadlinePassed: if true, the order is that without it.",
@@ -70,6 +80,7 @@ impl PartialSchema for SearchResult {
             .property("terms", terms)
             .property("total", total)
             .property("interpretations", interpretations)
+            .property("suggestedFilters", suggested)
             .property("suggestion", suggestion)
             .property("withWords", with_words)
             .property("rerank", rerank)

@@ -102,7 +102,8 @@ pub(super) fn list() -> Vec<Tool> {
         tool(
             "search_datasets",
             "Search datasets",
-            "Find datasets by words, the best first, with the words and triples that match.",
+            "Find datasets by words, the best first, with the words and triples that match. suggestedFilters of the result are values \
+             for covers and within that the words suggest.",
         )
         .with_input_schema::<Search>(),
         tool("get_dataset", "Get a dataset", "Get description, files, licence and size of a dataset, and its editions.")

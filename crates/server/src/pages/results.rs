@@ -22,11 +22,11 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use lodeseek_catalog::{Format, Metadata, Scheme};
+use lodeseek_catalog::{CoverageValue, Format, Metadata, Scheme};
 use lodeseek_engine::{
     BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Example, Facet, FieldMatch, Filter, Hit,
     Interpretation, ListedDataset, NearWork, QuerySyntax, ResultOrder, SearchRequest, SearchResponse, SimilarityClause,
-    SnippetKind, facet_value,
+    SnippetKind, SuggestedFilter, facet_value,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_snippet::LabelledTriple;
@@ -159,6 +159,8 @@ struct SearchPage {
     interpretations: Vec<String>,
     /// Address of the same query without interpretation.
     literal: String,
+    /// Filters that words of the query suggest, with links that set them.
+    suggested_filters: Vec<Chip>,
     /// Link to the entities with the words, or to the datasets of a resource: (text, address).
     entities: Option<(String, String)>,
 }
@@ -411,6 +413,7 @@ fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listi
         suggestion: None,
         interpretations: Vec::new(),
         literal: String::new(),
+        suggested_filters: Vec::new(),
         entities: None,
         hits,
         page,
@@ -587,6 +590,7 @@ fn search_page(
             .map(|meant| (meant.clone(), Results { query: meant, page: 0, ..*results }.href())),
         interpretations: response.interpretations.iter().map(|part| interpretation(&page, part)).collect(),
         literal: Results { syntax: QuerySyntax::Literal, page: 0, ..*results }.href(),
+        suggested_filters: response.suggested_filters.iter().map(|one| suggested(&page, results, one)).collect(),
         entities: entities_link(state, &page, &request.query),
         page,
     }
@@ -632,6 +636,18 @@ fn similarities(page: &PageContext, hit: &Hit, response: &SearchResponse) -> Vec
 fn interpretation(page: &PageContext, part: &Interpretation) -> String {
     let text = page.text_with(&format!("interpreted-{}", part.kind.name()), "text", &part.text);
     if part.excluded { page.text_with("interpreted-excluded", "part", &text) } else { text }
+}
+
+/// Returns a suggested filter with the number of datasets and the address of the search with it.
+fn suggested(page: &PageContext, results: &Results<'_>, one: &SuggestedFilter) -> Chip {
+    let label = match one.coverage {
+        CoverageValue::Period(period) => page.text_with("filter-covers", "period", period.to_string()),
+        CoverageValue::Place { .. } => page.text_with("filter-within", "box", &one.text),
+    };
+    Chip {
+        label: format!("{label} ({})", page.number(one.with_words)),
+        href: results.filtered(&one.add_to(results.filter)),
+    }
 }
 
 /// Returns the models: the default, then each sparse model other than it.

@@ -145,7 +145,7 @@ class Lodeseek:
             response = self.get("/api/search", [*parameters, ("k", size), ("skip", len(found))])
             found += [Hit.from_json(hit) for hit in response["hits"]]
             if len(found) >= k or len(response["hits"]) < size:
-                return Hits(query, found, response["total"], _suggestion(response))
+                return Hits(query, found, response["total"], _suggestion(response), _suggested_filters(response))
 
     def search(self, query: str, k: int = 10, *, model: Optional[str] = None, filters: Optional[Filters] = None) -> "pandas.DataFrame":
         """Searches datasets and returns the ``k`` best as a DataFrame, one row a dataset. Parameters are those of ``hits``.
@@ -301,6 +301,13 @@ def _search_parameters(query: str, model: Optional[str], snippet: Optional[str],
 def _suggestion(response: Mapping[str, Any]) -> Optional[str]:
     suggestion = response.get("suggestion")
     return suggestion.get("query") if isinstance(suggestion, dict) else suggestion
+
+
+def _suggested_filters(response: Mapping[str, Any]) -> Dict[str, List[str]]:
+    suggested: Dict[str, List[str]] = {}
+    for one in response.get("suggestedFilters") or []:
+        suggested.setdefault(one["parameter"], []).append(one["value"])
+    return suggested
 
 
 def _series(pandas, values: List[Any]):

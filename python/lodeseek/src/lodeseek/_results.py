@@ -53,10 +53,16 @@ class Hit:
 
 
 class Hits(Sequence[Hit]):
-    """The hits of a search, best first. A notebook displays them with their snippets."""
+    """The hits of a search, best first. A notebook displays them with their snippets.
 
-    def __init__(self, query: str, hits: Sequence[Hit], total: int, suggestion: Optional[str] = None) -> None:
+    ``suggested_filters`` are filters by period and area that words of the query suggest, by parameter, for example
+    ``{"covers": ["2010..2015"]}``. They are not applied; the argument ``filters`` of a search has the same form.
+    """
+
+    def __init__(self, query: str, hits: Sequence[Hit], total: int, suggestion: Optional[str] = None,
+                 suggested_filters: Optional[Dict[str, List[str]]] = None) -> None:
         self.query, self.total, self.suggestion = query, total, suggestion
+        self.suggested_filters = suggested_filters or {}
         self._hits = list(hits)
 
     @overload

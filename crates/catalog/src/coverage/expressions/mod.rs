@@ -1,0 +1,360 @@
+//! Periods and places in the words of a text, in English, German, French, Spanish and Italian.
+//!
+//! Recognized are years of four digits from 1000 to 2100, their ranges and open ranges, and names of the countries that
+//! have a box. Other numbers, months, days, decades, centuries, regions and cities are not recognized.
+
+mod country_names;
+mod temporal;
+
+use super::countries::Country;
+use super::{BoundingBox, Period};
+use std::ops::Range;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Characters that may stand directly before an expression, besides spaces.
+const OPENING: &str = "([{'’\"“„«";
+/// Characters that may stand directly after an expression, besides spaces and the end of a sentence.
+const CLOSING: &str = ")]};?!'’\"”“»";
+
+/// A part of a text that names a period or a place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CoverageExpression {
+    /// Range of its bytes in the text.
+    pub range: Range<usize>,
+    /// The period or the place.
+    pub value: CoverageValue,
+}
+
+/// The period or the place that an expression names.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum CoverageValue {
+    /// A period of whole years.
+    Period(Period),
+    /// A country.
+    Place {
+        /// Name in English.
+        name: &'static str,
+        /// Box of its European territory.
+        bounds: BoundingBox,
+    },
+}
+
+/// Returns the parts of a text that name periods and places, in their order. They do not overlap.
+///
+/// ```
+/// use lodeseek_catalog::{CoverageValue, coverage_expressions};
+/// let text = "air quality in Belgium, 2010 to 2015";
+/// let [place, period] = &coverage_expressions(text)[..] else { panic!("two expressions") };
+/// assert_eq!((&text[place.range.clone()], &text[period.range.clone()]), ("Belgium", "2010 to 2015"));
+/// assert_eq!(period.value, CoverageValue::Period("2010..2015".parse()?));
+/// # Ok::<(), lodeseek_catalog::InvalidPeriod>(())
+/// ```
+#[must_use]
+pub fn coverage_expressions(text: &str) -> Vec<CoverageExpression> {
+    let words = Words::new(text);
+    let mut expressions = Vec::new();
+    let mut place = 0;
+    while place < words.len() {
+        let found = temporal::expression_at(&words, place).or_else(|| country_at(&words, place));
+        match found {
+            Some((value, next)) if words.stand_alone(place, next) => {
+                let range = words.list[place].range.start..words.list[next - 1].range.end;
+                expressions.push(CoverageExpression { range, value });
+                place = next;
+            }
+            _ => place += 1,
+        }
+    }
+    expressions
+}
+
+/// Returns the country with the longest name at a word, and the place of the word after it.
+fn country_at(words: &Words<'_>, place: usize) -> Option<(CoverageValue, usize)> {
+    let (code, length) = country_names::longest_name(|name| words.has_name(place, name))?;
+    let country = Country::from_alpha3(code)?;
+    Some((CoverageValue::Place { name: country.name, bounds: country.bounds()? }, place + length))
+}
+
+/// A word: letters and digits without others between them.
+struct Word {
+    /// Lower case, without accents.
+    folded: String,
+    range: Range<usize>,
+}
+
+/// The words of a text.
+struct Words<'t> {
+    text: &'t str,
+    list: Vec<Word>,
+}
+
+impl<'t> Words<'t> {
+    fn new(text: &'t str) -> Self {
+        let is_inside = |c: char| c.is_alphanumeric() || is_combining_mark(c);
+        let mut list = Vec::new();
+        let mut start = None;
+        for (position, c) in text.char_indices().chain([(text.len(), ' ')]) {
+            match start {
+                None if is_inside(c) => start = Some(position),
+                Some(first) if !is_inside(c) => {
+                    list.push(Word { folded: folded(&text[first..position]), range: first..position });
+                    start = None;
+                }
+                _ => {}
+            }
+        }
+        Self { text, list }
+    }
+
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    fn folded(&self, place: usize) -> Option<&str> {
+        self.list.get(place).map(|word| word.folded.as_str())
+    }
+
+    /// Returns the text between a word and the one before it, without spaces around it. Empty without one of them.
+    fn gap_before(&self, place: usize) -> &'t str {
+        let before = place.checked_sub(1).and_then(|before| self.list.get(before));
+        let between = before.zip(self.list.get(place)).map(|(before, word)| before.range.end..word.range.start);
+        between.map_or("", |range| self.text[range].trim())
+    }
+
+    /// Returns true if the words from `place` on are these, in lower case and without accents. Only spaces or an apostrophe
+    /// separate them.
+    fn has_phrase(&self, place: usize, phrase: &[&str]) -> bool {
+        self.has_words(place, phrase, &["", "'", "’"])
+    }
+
+    /// Returns true if the words from `place` on are those of a name. Only spaces or hyphens separate them.
+    fn has_name(&self, place: usize, name: &[String]) -> bool {
+        self.has_words(place, name, &["", "-"])
+    }
+
+    fn has_words(&self, place: usize, wanted: &[impl AsRef<str>], separators: &[&str]) -> bool {
+        wanted.iter().enumerate().all(|(offset, word)| {
+            let at = place + offset;
+            self.folded(at) == Some(word.as_ref()) && (offset == 0 || separators.contains(&self.gap_before(at)))
+        })
+    }
+
+    /// Returns true if the words from `first` to before `next` are no part of a compound, a number or an address.
+    fn stand_alone(&self, first: usize, next: usize) -> bool {
+        let before = self.text[..self.list[first].range.start].chars().next_back();
+        let begins = before.is_none_or(|c| c.is_whitespace() || OPENING.contains(c));
+        begins && may_follow(&self.text[self.list[next - 1].range.end..])
+    }
+}
+
+/// Returns true if a text may follow an expression: it begins with no part of the same word or number.
+fn may_follow(text: &str) -> bool {
+    let mut characters = text.chars();
+    match (characters.next(), characters.next()) {
+        (None, _) => true,
+        (Some('.' | ',' | ':' | '…'), after) => after.is_none_or(|c| !c.is_alphanumeric() && c != '.'),
+        (Some(first), _) => first.is_whitespace() || CLOSING.contains(first),
+    }
+}
+
+/// Returns a text in lower case and without accents.
+fn folded(text: &str) -> String {
+    text.nfd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase).collect::<String>().replace('ß', "ss")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Returns the expressions with their values as filters, as in `2010 to 2015=2010..2015`.
+    fn recognized(text: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        for expression in coverage_expressions(text) {
+            let value = match expression.value {
+                CoverageValue::Period(period) => period.to_string(),
+                CoverageValue::Place { name, .. } => name.to_owned(),
+            };
+            all.push(format!("{}={value}", &text[expression.range]));
+        }
+        all
+    }
+
+    #[test]
+    fn ranges_of_years_are_periods() {
+        for text in [
+            "2010-2015",
+            "2010–2015",
+            "2010 - 2015",
+            "2010/2015",
+            "2010..2015",
+            "2010 to 2015",
+            "2010 until 2015",
+            "from 2010 to 2015",
+            "between 2010 and 2015",
+            "2010 bis 2015",
+            "von 2010 bis 2015",
+            "zwischen 2010 und 2015",
+            "zwischen den Jahren 2010 und 2015",
+            "2010 à 2015",
+            "de 2010 à 2015",
+            "entre 2010 et 2015",
+            "de 2010 a 2015",
+            "desde 2010 hasta 2015",
+            "entre 2010 y 2015",
+            "dal 2010 al 2015",
+            "tra il 2010 e il 2015",
+            "fra il 2010 e il 2015",
+        ] {
+            assert_eq!(recognized(text), [format!("{text}=2010..2015")]);
+            let inside = format!("air quality {text}, hourly");
+            assert_eq!(recognized(&inside), [format!("{text}=2010..2015")], "{inside}");
+        }
+    }
+
+    #[test]
+    fn open_ranges_are_periods() {
+        for (value, texts) in [
+            (
+                "2015..",
+                &[
+                    "since 2015",
+                    "from 2015 onwards",
+                    "2015 to present",
+                    "2015-today",
+                    "seit 2015",
+                    "ab 2015",
+                    "seit dem Jahr 2015",
+                    "2015 bis heute",
+                    "depuis 2015",
+                    "depuis l'année 2015",
+                    "à partir de 2015",
+                    "de 2015 à aujourd’hui",
+                    "desde 2015",
+                    "desde 2015 hasta hoy",
+                    "a partir de 2015",
+                    "dal 2015",
+                    "dal 2015 a oggi",
+                ][..],
+            ),
+            ("2016..", &["after 2015", "nach 2015", "après 2015", "después de 2015", "dopo il 2015"]),
+            ("..2014", &["before 2015", "vor 2015", "avant 2015", "antes de 2015", "prima del 2015"]),
+            ("..2015", &["until 2015", "up to 2015", "bis 2015", "jusqu'en 2015", "hasta 2015", "fino al 2015"]),
+        ] {
+            for text in texts {
+                assert_eq!(recognized(text), [format!("{text}={value}")]);
+                let inside = format!("unemployment {text} (monthly)");
+                assert_eq!(recognized(&inside), [format!("{text}={value}")], "{inside}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_year_alone_is_a_period() {
+        assert_eq!(recognized("Census 2011"), ["2011=2011"]);
+        assert_eq!(recognized("Haushalte im Jahr 1999."), ["1999=1999"]);
+        assert_eq!(recognized("data from 2015"), ["2015=2015"], "of or since 2015");
+        assert_eq!(recognized("census of 1991 and 2001"), ["1991=1991", "2001=2001"]);
+        assert_eq!(recognized("from 2015 to 2010"), ["2015=2015", "2010=2010"]);
+    }
+
+    #[test]
+    fn other_numbers_are_no_years() {
+        for text in [
+            "0999",
+            "2101",
+            "999",
+            "20100",
+            "2010s",
+            "ISO 8601-2019",
+            "2010-05-01",
+            "2010-05",
+            "2010/11",
+            "1.2010",
+            "2010.5",
+            "2,015",
+            "v2010",
+            "PM2.5",
+            "urn:2010:1",
+            "data-2010",
+            "2015-2010",
+            "1990er",
+            "#2010",
+            "2010%",
+            "since today",
+            "to 5",
+        ] {
+            assert_eq!(recognized(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn countries_are_named_in_five_languages() {
+        for (name, texts) in [
+            ("Belgium", &["Belgium", "Belgien", "Belgique", "Bélgica", "Belgica", "Belgio", "BELGIUM", "belgium"][..]),
+            ("Germany", &["Germany", "Deutschland", "Allemagne", "Alemania", "Germania"]),
+            ("Austria", &["Österreich", "O\u{308}sterreich", "Autriche"]),
+            (
+                "United Kingdom",
+                &["United Kingdom", "UK", "Royaume-Uni", "Royaume Uni", "Grossbritannien", "Großbritannien"],
+            ),
+            ("United Kingdom", &["Northern Ireland", "Irlande du Nord"]),
+            ("Czechia", &["Czech Republic", "République tchèque", "Tschechische Republik"]),
+            ("Netherlands", &["Niederlanden", "Pays-Bas", "Países Bajos", "Paesi Bassi"]),
+        ] {
+            for text in texts {
+                assert_eq!(recognized(text), [format!("{text}={name}")]);
+                let inside = format!("ferries in {text}?");
+                assert_eq!(recognized(&inside), [format!("{text}={name}")], "{inside}");
+            }
+        }
+        assert_eq!(recognized("les musées d'Italie et de l’Espagne"), ["Italie=Italy", "Espagne=Spain"]);
+        assert_eq!(recognized("Germany's rivers (France)"), ["Germany=Germany", "France=France"]);
+    }
+
+    #[test]
+    fn parts_of_other_words_are_no_countries() {
+        for text in [
+            "island ferries",
+            "data.gov.uk",
+            "Italian regions",
+            "Franco-Italy",
+            "italy.csv",
+            "malta_data",
+            "United, Kingdom",
+            "France2",
+            "Air-France",
+        ] {
+            assert_eq!(recognized(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn every_country_has_names() {
+        for country in Country::all() {
+            assert_eq!(recognized(country.name), [format!("{0}={0}", country.name)]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_are_parts_of_the_text(
+            text in "(since |from |to |bis |entre |et |’|-|\\.\\.|201[0-9]|Belgique|Royaume|Uni|ß|e\u{301}|[a-z0-9 .,]){0,20}"
+        ) {
+            let mut end = 0;
+            for expression in coverage_expressions(&text) {
+                prop_assert!(end <= expression.range.start && expression.range.start < expression.range.end);
+                prop_assert!(text.get(expression.range.clone()).is_some());
+                end = expression.range.end;
+            }
+        }
+
+        #[test]
+        fn any_text_is_read(text in ".{0,60}") {
+            for expression in coverage_expressions(&text) {
+                prop_assert!(text.get(expression.range).is_some());
+            }
+        }
+    }
+}
