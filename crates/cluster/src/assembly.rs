@@ -232,7 +232,7 @@ mod tests {
                 writer.write(&result.to_batch().expect("a table")).expect("written");
             }
             let stream = writer.into_inner().expect("a stream");
-            assert_eq!(read_results(&stream[..]).expect("results"), [derived.clone()]);
+            assert_eq!(read_results(&stream[..]).expect("results"), std::slice::from_ref(&derived));
         }
     }
 }
