@@ -75,6 +75,7 @@ mod negotiation;
 mod openapi;
 mod pages;
 mod parameters;
+mod parsing;
 mod permits;
 mod portal;
 mod proxies;
@@ -97,6 +98,7 @@ pub use admin::{
 pub use branding::{Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme};
 pub use connections::ConnectionLimits;
 pub use locale::TextError;
+pub use parsing::Parser;
 pub use portal::Portal;
 pub use proxies::Proxies;
 pub use public_url::{InvalidPublicUrl, PublicUrl};

@@ -126,7 +126,8 @@ pub(super) fn run(
     show: &dyn Fn(HarvestProgress),
 ) -> Result<(HarvestReport, Vec<DatasetReport>), BoxError> {
     let existing_ids = live.store.ids()?.into_iter().collect();
-    let options = HarvestOptions { existing_ids, batch_size: BATCH, ..options };
+    let reader = live.parser.catalogs();
+    let options = HarvestOptions { existing_ids, reader, batch_size: BATCH, ..options };
     let mut sink = LiveSink { live, problems: Vec::new() };
     let harvester = Harvester::new(egress, &live.store.home().join("harvest"), name).with_options(options);
     let report = harvester.run(sources, &mut sink, show)?;
@@ -147,7 +148,8 @@ pub(super) fn error_chain(error: &(dyn Error + 'static)) -> String {
 /// Returns an updater that stamps datasets with the current time and their origin.
 pub(super) fn updater(live: &Live, origin: Option<NamedNode>) -> Updater<'_> {
     let now = Some(DateTime::now());
-    let load = LoadOptions { stamp: Stamp { now, origin }, ..LoadOptions::default() };
+    let (stamp, reader) = (Stamp { now, origin }, live.parser.contents());
+    let load = LoadOptions { stamp, reader, ..LoadOptions::default() };
     Updater::new(&live.store, load, IndexOptions { now, ..IndexOptions::default() })
 }
 

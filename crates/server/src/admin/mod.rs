@@ -33,7 +33,7 @@ pub(crate) use background::StopSignal;
 pub(crate) use change_lock::ChangeLock;
 #[cfg(unix)]
 pub(crate) use local_socket::LocalSocket;
-pub(crate) use management::{Management, Operations as ManagementOperations};
+pub(crate) use management::{Management, Operations as ManagementOperations, UPLOADS_FOLDER};
 pub(crate) use metrics::{Metrics, observe};
 
 use crate::AppState;
