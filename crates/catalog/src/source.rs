@@ -104,7 +104,6 @@ pub struct SerializedDataset {
 
 impl SerializedCatalog {
     /// Separates the datasets of a catalogue.
-    #[must_use]
     pub fn from_catalog(catalog: Catalog) -> (Self, impl Iterator<Item = SerializedDataset>) {
         let Catalog {
             folder,
