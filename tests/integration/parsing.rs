@@ -144,6 +144,13 @@ fn a_server_that_harvests_a_greedy_file_goes_on() {
     assert!(server.get("/dataset/oak?format=nt").contains("oak"), "the others are served");
     drop(server);
     assert_eq!(triples(home.path()), counted(&[("elm", 2), ("greedy", 0), ("oak", 2)]));
+
+    for (memory, kept, changed) in [(MEMORY, Some("greedy"), None), ("1024", None, Some("greedy"))] {
+        let (_, report) = harvest(home.path(), &portal, &["--worker-memory", memory]);
+        assert_eq!(report["kept"], serde_json::json!(kept.as_slice()), "read again: {report:#}");
+        assert_eq!(report["changed"], serde_json::json!(changed.as_slice()), "read with more memory: {report:#}");
+    }
+    assert_eq!(triples(home.path())[1], ("greedy".to_owned(), 400_000));
 }
 
 #[test]
@@ -179,6 +186,12 @@ fn a_killed_worker_costs_its_dataset() {
     let found = triples(home);
     assert!(found.contains(&("elm".to_owned(), 1)) && found.contains(&("oak".to_owned(), 1)), "{found:?}");
     assert_eq!(report["new"].as_array().map(Vec::len), Some(3), "stored with what could be read: {report:#}");
+
+    let (_, report) = harvest(home, &portal, &[]);
+    assert_eq!(report["changed"], serde_json::json!(["large"]), "it is read again: {report:#}");
+    assert!(triples(home).contains(&("large".to_owned(), 300_000)));
+    let (_, report) = harvest(home, &portal, &[]);
+    assert_eq!(report["unchanged"], 3, "{report:#}");
 }
 
 /// Returns the processor time of a process in hundredths of a second.

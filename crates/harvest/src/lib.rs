@@ -168,6 +168,8 @@ pub struct Batch {
 pub enum StoreOutcome {
     /// The current version is stored.
     Stored,
+    /// It is stored without a file whose parser was ended. The next harvest passes the dataset again.
+    Incomplete,
     /// The stored version is identical.
     Unchanged,
     /// The stored version was retained, because a file is missing or unreadable. The next harvest passes the dataset again.

@@ -6,11 +6,13 @@
 use lodeseek_catalog::{
     Catalog, CatalogError, CatalogReader, CatalogSource, Dataset, SerializedCatalog, SerializedDataset, SerializedError,
 };
+use lodeseek_harvest::StoreOutcome;
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_rdf::{TripleSink, TripleStreamWriter, read_triple_stream};
-use lodeseek_store::{ContentReader, DumpFile};
+use lodeseek_store::{ContentReader, DatasetOutcome, DatasetReport, DumpFile};
 use lodeseek_worker::{Handler, Pool, PoolOptions, Task, TaskContext, WorkerError};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
@@ -47,10 +49,43 @@ impl Parser {
         Arc::new(self.clone())
     }
 
-    /// Returns the reader of the content of datasets.
+    /// Returns a reader of the content of datasets that are loaded together.
     #[must_use]
-    pub fn contents(&self) -> Arc<dyn ContentReader> {
-        Arc::new(self.clone())
+    pub fn contents(&self) -> Arc<ContentParser> {
+        Arc::new(ContentParser { parser: self.clone(), failed: Mutex::default() })
+    }
+}
+
+/// Parser of the content of datasets that are loaded together.
+#[derive(Debug)]
+pub struct ContentParser {
+    parser: Parser,
+    /// Names of the files whose worker failed.
+    failed: Mutex<BTreeSet<String>>,
+}
+
+impl ContentParser {
+    /// Returns the outcome of a loaded dataset that a harvester expects. One whose worker failed is read again by the next harvest,
+    /// which may have other limits.
+    #[must_use]
+    pub fn store_outcome(&self, dataset: &DatasetReport) -> StoreOutcome {
+        let failed = self.failed();
+        let is_complete = !dataset.files.iter().any(|file| failed.contains(&file.file));
+        match dataset.outcome {
+            DatasetOutcome::Unchanged if is_complete => StoreOutcome::Unchanged,
+            DatasetOutcome::Unchanged | DatasetOutcome::Kept => StoreOutcome::Retained,
+            DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => {
+                if is_complete {
+                    StoreOutcome::Stored
+                } else {
+                    StoreOutcome::Incomplete
+                }
+            }
+        }
+    }
+
+    fn failed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -67,9 +102,9 @@ impl CatalogReader for Parser {
     }
 }
 
-impl ContentReader for Parser {
+impl ContentReader for ContentParser {
     fn read_file(&self, file: &DumpFile, folder: &Path, sink: &mut dyn TripleSink) -> io::Result<Vec<FileReport>> {
-        let Some(pools) = &self.0 else { return Ok(file.read(sink)) };
+        let Some(pools) = &self.parser.0 else { return Ok(file.read(sink)) };
         let (mut reports, mut triples) = (None, 0);
         let run = pools.run(&file.path, folder, &ParseTask::Content(file.clone()), &mut |piece| {
             match piece.split_first() {
@@ -86,6 +121,7 @@ impl ContentReader for Parser {
             (Err(error), _) => reason(&error),
         };
         tracing::warn!(file = file.name, reason, "a file could not be parsed");
+        self.failed().insert(file.name.clone());
         Ok(vec![FileReport { triples, ..FileReport::unreadable(&file.name, reason) }])
     }
 }

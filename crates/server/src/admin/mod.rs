@@ -23,7 +23,7 @@ mod tokens;
 pub use background::{Background, Live};
 pub use change_lock::ChangeGuard;
 pub use harvest_schedule::{HarvestSchedule, ScheduledSource};
-pub use harvests::{HarvestOutcome, has_unread_file, store_outcome};
+pub use harvests::{HarvestOutcome, has_unread_file};
 #[cfg(unix)]
 pub use local_socket::socket_path;
 pub use management::{ChangeWorker, MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES};
