@@ -206,7 +206,7 @@ mod tests {
     fn catalogues_are_the_same_after_json() {
         let folder = tempfile::tempdir().expect("a folder");
         let dump = folder.path().join("dump.nt");
-        fs::write(&dump, "<http://e.org/a> <http://e.org/p> 1 .").expect("written");
+        fs::write(&dump, "<http://e.org/a> <http://e.org/p> \"1\" .").expect("written");
         let download = CatalogSource::Download {
             path: dump,
             address: "http://e.org/dump.nt".to_owned(),
@@ -216,7 +216,7 @@ mod tests {
         for source in [download, CatalogSource::Local { path: testdata }] {
             let read = || source.read().expect("a catalogue");
             let (expected, found) = (read(), through_json(read()));
-            assert!(!expected.datasets.is_empty());
+            assert!(!expected.datasets.is_empty(), "{source:?}: {expected:?}");
             assert_eq!(format!("{found:?}"), format!("{expected:?}"));
         }
     }
@@ -225,7 +225,9 @@ mod tests {
     fn errors_have_the_same_message_after_json() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("page");
-        for content in [Some("<!DOCTYPE html><html></html>"), Some("{\"a\": [1,"), Some("{\"a\": 1}"), None] {
+        for content in
+            [Some("<!DOCTYPE html><html></html>"), Some("{\"datasets\": [1,"), Some("{\"datasets\": 1}"), None]
+        {
             match content {
                 Some(content) => fs::write(&path, content).expect("written"),
                 None => fs::remove_file(&path).expect("removed"),
