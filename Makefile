@@ -129,6 +129,7 @@ fuzz: ## run fuzz targets of all readers and of SPARQL; TARGET=dump_turtle FOR=6
 
 isolation: release ## measure what worker processes cost, and what attacks by SPARQL cost other requests
 	@python3 tests/stress/isolation.py $(RELEASE)
+	@python3 tests/stress/harvest_workers.py $(RELEASE)
 
 soak: release ## run 64 clients, 5 % of them hostile, for FOR seconds (default 300) on HOME_DIR; print latencies, outcomes and memory
 	@python3 tests/stress/soak.py $(RELEASE) $(HOME_DIR) $(FOR)

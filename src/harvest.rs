@@ -8,6 +8,7 @@ use super::index::IndexUpdate;
 use super::ranking::{Choice, Preset};
 use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{bar, counted, cut, grouped, memory_note, verb};
+use super::worker::WorkerArguments;
 use anyhow::Context;
 use ipnet::IpNet;
 use lodeseek_catalog::{Catalog, DatasetId};
@@ -17,9 +18,7 @@ use lodeseek_harvest::{
 };
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
-use lodeseek_server::{
-    HarvestOutcome, HarvestSchedule, ScheduledSource, has_unread_file, on_stop_signal, store_outcome,
-};
+use lodeseek_server::{HarvestOutcome, HarvestSchedule, Parser, ScheduledSource, has_unread_file, on_stop_signal};
 use lodeseek_store::{Access, DatasetReport, LoadOptions, Loader, Stamp, Store};
 use oxrdf::NamedNode;
 use oxsdatatypes::DateTime;
@@ -110,6 +109,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PRECISION", requires = "every")]
     vectors: Option<Precision>,
     #[command(flatten)]
+    workers: WorkerArguments,
+    #[command(flatten)]
     server: ServerArguments,
 }
 
@@ -124,7 +125,8 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         !arguments.encoders.is_any(),
         "--dpr and --colbert require --every; after a single harvest, run `lodeseek index` with them"
     );
-    arguments.harvest(home, arguments.base(config), &Cancellation::default())
+    let place = arguments.place(home, config)?;
+    arguments.harvest(&place, &Cancellation::default())
 }
 
 /// Time between two checks of a stop request while waiting.
@@ -181,7 +183,20 @@ pub(super) fn cancellation_on_stop_signal() -> io::Result<Cancellation> {
     Ok(Cancellation::from(is_stopped))
 }
 
+/// Home in which harvested datasets are stored.
+struct HarvestPlace<'p> {
+    home: &'p Path,
+    /// Base of a new home.
+    base: Option<&'p str>,
+    /// Parser of the harvested files.
+    parser: Parser,
+}
+
 impl Arguments {
+    fn place<'p>(&'p self, home: &'p Path, config: &'p Config) -> anyhow::Result<HarvestPlace<'p>> {
+        Ok(HarvestPlace { home, base: self.base(config), parser: self.workers.parser(home, config)? })
+    }
+
     /// Returns the base of a new home.
     fn base<'a>(&'a self, config: &'a Config) -> Option<&'a str> {
         self.base.as_deref().or(config.settings.base.as_deref())
@@ -193,9 +208,10 @@ impl Arguments {
         let choice = Choice::new(home, config, Some(&self.encoders), self.ranking)?;
         let update = IndexUpdate::new(config, &choice, self.vectors)?;
         let stop = cancellation_on_stop_signal()?;
+        let place = self.place(home, config)?;
         while !stop.is_cancelled() {
             let started = Instant::now();
-            let outcome = match self.harvest(home, self.base(config), &stop) {
+            let outcome = match self.harvest(&place, &stop) {
                 // The next run indexes what a stopped harvest has stored.
                 Ok(_) if stop.is_cancelled() => break,
                 Ok(_) => update.run(home),
@@ -213,11 +229,11 @@ impl Arguments {
     }
 
     /// Harvests all groups of sources.
-    fn harvest(&self, home: &Path, base: Option<&str>, stop: &Cancellation) -> anyhow::Result<ExitStatus> {
+    fn harvest(&self, place: &HarvestPlace<'_>, stop: &Cancellation) -> anyhow::Result<ExitStatus> {
         let request = self.request();
         let mut outcomes = Vec::new();
         for sources in request.groups() {
-            let outcome = harvest_group(&request, home, base, sources, stop)?;
+            let outcome = harvest_group(&request, place, sources, stop)?;
             write_outcome(&mut io::stderr().lock(), &outcome, &memory_note())?;
             outcomes.push(outcome);
         }
@@ -236,6 +252,10 @@ impl Arguments {
         anyhow::ensure!(
             !self.encoders.is_any(),
             "--dpr and --colbert cannot be used, because {name} uses its own models; omit them"
+        );
+        anyhow::ensure!(
+            !self.workers.is_any(),
+            "--worker-memory and --no-workers cannot be used, because {name} has its own workers; omit them"
         );
         let request = self.request();
         let result: Harvests = serde_json::from_value(server.harvest(&request)?)
@@ -302,20 +322,21 @@ struct Harvests {
 /// Harvests sources under one name.
 fn harvest_group(
     request: &HarvestRequest,
-    home: &Path,
-    base: Option<&str>,
+    place: &HarvestPlace<'_>,
     sources: &[String],
     stop: &Cancellation,
 ) -> anyhow::Result<HarvestOutcome> {
+    let HarvestPlace { home, base, parser } = place;
     let started = Instant::now();
     let egress = Egress::new(request.policy(sources)?);
     // The home is opened first, so that one that is in use, or has another base, is reported before any request.
-    let store = Store::open(home, Access::Write, base)?;
+    let store = Store::open(home, Access::Write, *base)?;
     let existing_ids = store.ids()?.into_iter().collect();
     drop(store);
-    let options = HarvestOptions { existing_ids, cancellation: stop.clone(), ..request.options() };
+    let (cancellation, reader) = (stop.clone(), parser.catalogs());
+    let options = HarvestOptions { existing_ids, cancellation, reader, ..request.options() };
     let harvester = Harvester::new(&egress, &home.join("harvest"), &request.name_of(sources)).with_options(options);
-    let mut sink = HomeSink { home, base, problems: Vec::new() };
+    let mut sink = HomeSink { place, problems: Vec::new() };
     let bar = bar(1, "harvesting · {prefix}");
     let show_progress = |progress: HarvestProgress| {
         let HarvestProgress { pages, datasets, spent } = progress;
@@ -329,27 +350,28 @@ fn harvest_group(
 
 /// Sink that opens the home only while it stores something, so that other processes can use it meanwhile.
 struct HomeSink<'s> {
-    home: &'s Path,
-    base: Option<&'s str>,
+    place: &'s HarvestPlace<'s>,
     problems: Vec<DatasetReport>,
 }
 
 impl DatasetSink for HomeSink<'_> {
     fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
-        let store = Store::open(self.home, Access::Write, self.base)?;
+        let store = Store::open(self.place.home, Access::Write, self.place.base)?;
         let origin = Some(batch.source).filter(|source| is_address(source));
         let stamp = Stamp { now: Some(DateTime::now()), origin: origin.and_then(|source| NamedNode::new(source).ok()) };
-        let loader = Loader::new(&store).with_options(LoadOptions { stamp, ..LoadOptions::default() });
+        let parser = self.place.parser.contents();
+        let options = LoadOptions { stamp, reader: parser.clone(), ..LoadOptions::default() };
+        let loader = Loader::new(&store).with_options(options);
         let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
         let report = loader.load(catalog, &|_| ())?;
-        let outcomes = report.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset.outcome)));
+        let outcomes = report.datasets.iter().map(|dataset| (dataset.id.clone(), parser.store_outcome(dataset)));
         let outcomes = outcomes.collect();
         self.problems.extend(report.datasets.into_iter().filter(has_unread_file));
         Ok(outcomes)
     }
 
     fn remove(&mut self, ids: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let store = Store::open(self.home, Access::Write, self.base)?;
+        let store = Store::open(self.place.home, Access::Write, self.place.base)?;
         store.remove(ids)?;
         store.clear_replaced(&|_, _| ())?;
         Ok(())

@@ -1,19 +1,19 @@
 //! `lodeseek serve`: the HTTP server.
 
 use super::ExitStatus;
-use super::config::{Config, WORKER_MEGABYTES};
+use super::config::Config;
 use super::egress::EgressArguments;
 use super::encoder::{RerankArguments, method_name};
 use super::harvest::ScheduleArguments;
 use super::ranking::Preset;
 use super::replica;
-use super::worker;
+use super::worker::WorkerArguments;
 use anyhow::Context;
 use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_server::{
     Branding, ConnectionLimits, Editor, HarvestSchedule, HomeOptions, Logo, Operators, Portal, Proxies, PublicUrl,
-    Reload, Replica, ServeOptions, SnippetLimits, Theme, Tls, WorkerOptions, serve, serve_mcp, serve_replica,
+    Reload, Replica, ServeOptions, SnippetLimits, Theme, Tls, serve, serve_mcp, serve_replica,
 };
 use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_sparql::SparqlLimits;
@@ -57,13 +57,8 @@ pub(crate) struct Arguments {
     /// Maximum number of concurrent SPARQL queries of one client address [default: half of --sparql-queries].
     #[arg(long, value_name = "N")]
     sparql_queries_of_client: Option<usize>,
-    /// Memory of a worker process in megabytes. Each expensive SPARQL query and each uploaded file has a process of its own, which is
-    /// ended at this limit (503 or 413) [default: 1024].
-    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(WORKER_MEGABYTES))]
-    worker_memory: Option<u64>,
-    /// Evaluate SPARQL queries and parse uploaded files in the server process. An input that makes it crash then stops the server.
-    #[arg(long)]
-    no_workers: bool,
+    #[command(flatten)]
+    workers: WorkerArguments,
     /// Trust the headers X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host and Forwarded of the reverse proxy with this IP
     /// address. Repeatable. Default: no proxy is trusted.
     #[arg(long, value_name = "ADDRESS")]
@@ -202,12 +197,8 @@ impl Arguments {
         config.check_analysis(Searcher::open(home)?.catalog().analysis()?)?;
         let reranker = self.reranker(home, config, false)?;
         log_ranking(reranker.as_ref());
-        let workers = if self.has_workers(config) { Some(self.workers(home, config)?) } else { None };
+        let workers = self.workers.options(home, config)?;
         Ok(HomeOptions { reranker, workers })
-    }
-
-    fn has_workers(&self, config: &Config) -> bool {
-        !self.no_workers && config.settings.server.workers.unwrap_or(true)
     }
 
     /// Returns the options of a server that listens on some addresses, without TLS.
@@ -225,7 +216,7 @@ impl Arguments {
             tls: None,
             connections: self.connection_limits(config),
             sparql: self.sparql_limits(config),
-            workers: if self.has_workers(config) { Some(self.workers(home, config)?) } else { None },
+            workers: self.workers.options(home, config)?,
             proxies: self.proxies(config),
             editor,
             endpoints: self.egress.client(config),
@@ -264,12 +255,6 @@ impl Arguments {
         }
     }
 
-    /// Returns the memory of a worker process, in megabytes.
-    fn worker_memory(&self, config: &Config) -> u64 {
-        let memory = self.worker_memory.or(config.settings.server.worker_memory);
-        memory.unwrap_or(SparqlLimits::default().memory_megabytes)
-    }
-
     fn sparql_limits(&self, config: &Config) -> SparqlLimits {
         let (settings, default) = (&config.settings.sparql, SparqlLimits::default());
         let concurrent = self.sparql_queries.or(settings.queries).unwrap_or(default.concurrent);
@@ -279,22 +264,12 @@ impl Arguments {
             deadline: deadline.map_or(default.deadline, Duration::from_secs),
             rows: self.sparql_rows.or(settings.rows).unwrap_or(default.rows),
             answer_megabytes: self.sparql_megabytes.or(settings.megabytes).unwrap_or(default.answer_megabytes),
-            memory_megabytes: self.worker_memory(config),
+            memory_megabytes: self.workers.memory_megabytes(config),
             concurrent,
             concurrent_long: concurrent.div_ceil(2),
             concurrent_of_client: of_client.unwrap_or(concurrent.div_ceil(2)),
             ..default
         }
-    }
-
-    /// Returns the options of the worker processes, which run this program.
-    fn workers(&self, home: &Path, config: &Config) -> anyhow::Result<WorkerOptions> {
-        // Workers are of this version, also if the file was replaced by an update in the meantime.
-        let running = Path::new("/proc/self/exe");
-        let program = if running.exists() { running.to_owned() } else { std::env::current_exe()? };
-        let home = std::path::absolute(home)?;
-        let arguments = vec!["--home".into(), home.into(), worker::COMMAND.into()];
-        Ok(WorkerOptions { program, arguments, memory_megabytes: self.worker_memory(config) })
     }
 
     fn snippet_limits(&self, config: &Config) -> SnippetLimits {

@@ -358,15 +358,15 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "server.workers",
         kind: Kind::Boolean,
-        flags: "serve --no-workers",
-        help: "Evaluate expensive queries and parse uploaded files in worker processes; false processes them in the server process",
+        flags: "serve --no-workers, harvest --no-workers",
+        help: "Evaluate expensive queries, and parse files of portals and clients, in worker processes; false processes them in the process itself",
         default: || true.to_string(),
         example: "true",
     },
     Key {
         path: "server.worker-memory",
         kind: Kind::Number,
-        flags: "serve --worker-memory",
+        flags: "serve --worker-memory, harvest --worker-memory",
         help: "Memory of a worker process in megabytes; a query or a file that needs more is rejected",
         default: || SparqlLimits::default().memory_megabytes.to_string(),
         example: "1024",

@@ -43,6 +43,8 @@ mod operator;
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]
 mod overload;
 mod pages;
+#[cfg(all(target_os = "linux", feature = "rocksdb"))]
+mod parsing;
 mod profiles;
 mod protocol;
 mod public_url;

@@ -22,14 +22,14 @@ fn home() -> TempDir {
 }
 
 /// A running server. Only the test reads its messages.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     messages: BufReader<ChildStderr>,
     address: String,
 }
 
 impl Server {
-    fn start(home: &Path, arguments: &[&str]) -> Self {
+    pub(crate) fn start(home: &Path, arguments: &[&str]) -> Self {
         let mut command = program(home);
         command.args(["serve", "--bind", "127.0.0.1:0"]).args(arguments).stderr(Stdio::piped());
         // Spans are sent after 100 ms instead of 5 s.
@@ -44,7 +44,7 @@ impl Server {
     }
 
     /// Reads messages until one contains a text, and returns it.
-    fn wait_for(&mut self, text: &str) -> String {
+    pub(crate) fn wait_for(&mut self, text: &str) -> String {
         loop {
             let mut line = String::new();
             assert!(self.messages.read_line(&mut line).expect("UTF-8") > 0, "the server ended before {text}");
@@ -63,6 +63,15 @@ impl Server {
         let stream = TcpStream::connect(&self.address).expect("connected");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("set");
         stream
+    }
+
+    /// Requests a path by HTTP.
+    pub(crate) fn get(&self, path: &str) -> String {
+        let mut stream = self.connect();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("sent");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("UTF-8");
+        response
     }
 
     /// Requests a path by HTTPS from a server with this certificate.

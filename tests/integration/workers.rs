@@ -136,7 +136,7 @@ async fn the_permit_is_free_after_the_deadline() {
 }
 
 /// Returns the processes whose command line contains both texts.
-fn processes(home: &Path, role: &str) -> Vec<String> {
+pub(crate) fn processes(home: &Path, role: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").expect("processes").flatten() {
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -148,7 +148,7 @@ fn processes(home: &Path, role: &str) -> Vec<String> {
     found
 }
 
-fn kill(process: &str) {
+pub(crate) fn kill(process: &str) {
     assert!(Command::new("kill").args(["-9", process]).status().expect("kill").success());
 }
 

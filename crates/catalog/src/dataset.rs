@@ -92,7 +92,7 @@ pub struct Distribution {
 }
 
 /// Result of downloading a distribution.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum LocalCopy {
     /// Path of the downloaded file.
     File(PathBuf),

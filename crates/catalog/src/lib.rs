@@ -25,6 +25,7 @@ mod node_reader;
 pub mod papers_with_code;
 mod registry;
 mod schema_org;
+mod source;
 mod dcat_builder;
 mod statement;
 mod theme;
@@ -45,9 +46,13 @@ pub use extra_properties::ExtraProperty;
 pub use format::Format;
 pub use iris::{InvalidBase, Iris};
 pub use lodeseek_ranking::{DatasetId, InvalidDatasetId};
+pub use source::{
+    CatalogReader, CatalogSource, DirectCatalogReader, SerializedCatalog, SerializedDataset, SerializedError,
+};
 pub use statement::{Node, Statement, Value};
 
 use lodeseek_rdf::dump::{self, Limits};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -75,7 +80,7 @@ pub struct Catalog {
 }
 
 /// Dialects of catalogues.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Dialect {
     /// DCAT in any RDF syntax.
     #[default]
@@ -127,7 +132,7 @@ impl Dialect {
 
 /// Numbers of the resources of a catalogue that are not datasets. Their statements about a dataset become part of its
 /// description.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct OtherResourceCounts {
     /// Catalogues.
     pub catalogs: usize,
@@ -194,6 +199,14 @@ pub enum CatalogError {
         /// The file.
         path: PathBuf,
     },
+    /// The process that read the file failed.
+    #[error("cannot read {path}: {reason}")]
+    Reader {
+        /// The file.
+        path: PathBuf,
+        /// Reason.
+        reason: String,
+    },
     /// A pattern of dumps that cannot be a path in their folder.
     #[error(
         "{0:?} is no pattern of dumps: write a path within the folder that contains {{id}}, for example \"{{id}}/data.nt\""
@@ -227,10 +240,22 @@ impl Catalog {
     /// # Errors
     /// As for [`read`](Self::read), or if a source contains no dataset, or two sources contain the same id.
     pub fn read_all(paths: &[PathBuf], id_prefix: &str) -> Result<Vec<Self>, CatalogError> {
+        Self::read_all_with(&DirectCatalogReader, paths, id_prefix)
+    }
+
+    /// Reads several sources by a reader, as [`read_all`](Self::read_all) does.
+    ///
+    /// # Errors
+    /// As for [`read_all`](Self::read_all), or if the reader fails.
+    pub fn read_all_with(
+        reader: &dyn CatalogReader,
+        paths: &[PathBuf],
+        id_prefix: &str,
+    ) -> Result<Vec<Self>, CatalogError> {
         let mut catalogs = Vec::new();
         let mut sources: BTreeMap<DatasetId, &PathBuf> = BTreeMap::new();
         for path in paths {
-            let mut catalog = Self::read(path)?;
+            let mut catalog = reader.read(&CatalogSource::Local { path: path.clone() })?;
             if catalog.datasets.is_empty() {
                 return Err(CatalogError::Empty { path: path.clone(), reason: catalog.empty_reason(path) });
             }

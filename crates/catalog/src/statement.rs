@@ -2,10 +2,11 @@
 //! no IRIs yet.
 
 use super::{DatasetId, Iris};
-use oxrdf::{Literal, NamedNode, Term, Triple};
+use oxrdf::{BaseDirection, Literal, NamedNode, Term, Triple};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A node of a description.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Node {
     /// The dataset itself.
     Dataset,
@@ -16,12 +17,12 @@ pub enum Node {
 }
 
 /// The object of a statement.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Value {
     /// Another node.
     Node(Node),
     /// A text, number or date.
-    Literal(Literal),
+    Literal(#[serde(with = "literal")] Literal),
 }
 
 impl From<Node> for Value {
@@ -37,7 +38,7 @@ impl From<Literal> for Value {
 }
 
 /// One statement of a dataset's description.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Statement {
     /// Subject of the statement.
     pub subject: Node,
@@ -67,5 +68,62 @@ impl Statement {
             Value::Literal(literal) => literal.clone().into(),
         };
         Triple::new(node(&self.subject), NamedNode::new_unchecked(&self.predicate), object)
+    }
+}
+
+/// Literals in serde's data model. They are not validated: catalogues contain invalid ones.
+mod literal {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    enum Kind {
+        Datatype(String),
+        Language(String),
+        LeftToRight(String),
+        RightToLeft(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(literal: &Literal, serializer: S) -> Result<S::Ok, S::Error> {
+        let language = literal.language().map(str::to_owned);
+        let kind = match (language, literal.direction()) {
+            (Some(language), Some(BaseDirection::Ltr)) => Kind::LeftToRight(language),
+            (Some(language), Some(BaseDirection::Rtl)) => Kind::RightToLeft(language),
+            (Some(language), None) => Kind::Language(language),
+            (None, _) => Kind::Datatype(literal.datatype().as_str().to_owned()),
+        };
+        (literal.value(), kind).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Literal, D::Error> {
+        let (value, kind) = <(String, Kind)>::deserialize(deserializer)?;
+        let directional = Literal::new_directional_language_tagged_literal_unchecked;
+        Ok(match kind {
+            Kind::Datatype(datatype) => Literal::new_typed_literal(value, NamedNode::new_unchecked(datatype)),
+            Kind::Language(language) => Literal::new_language_tagged_literal_unchecked(value, language),
+            Kind::LeftToRight(language) => directional(value, language, BaseDirection::Ltr),
+            Kind::RightToLeft(language) => directional(value, language, BaseDirection::Rtl),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_are_the_same_after_json() {
+        let literals = [
+            Literal::new_simple_literal("text"),
+            Literal::from(7),
+            Literal::new_typed_literal("x", NamedNode::new_unchecked("no IRI")),
+            Literal::new_language_tagged_literal_unchecked("x", "no tag"),
+            Literal::new_directional_language_tagged_literal_unchecked("x", "he", BaseDirection::Rtl),
+            Literal::new_directional_language_tagged_literal_unchecked("x", "en", BaseDirection::Ltr),
+        ];
+        let mut statements: Vec<Statement> =
+            literals.into_iter().map(|literal| Statement::new(Node::Dataset, "http://e.org/p", literal)).collect();
+        statements.push(Statement::new(Node::Part("a".into()), "http://e.org/p", Node::Iri("http://e.org/o".into())));
+        let json = serde_json::to_string(&statements).expect("JSON");
+        assert_eq!(serde_json::from_str::<Vec<Statement>>(&json).expect("statements"), statements);
     }
 }

@@ -94,7 +94,7 @@ fn derive(task: &DerivationTask) -> Result<(Derivation, [Vec<u8>; 6]), ClusterEr
     let iris = Iris::new(&task.base)?;
     let id = DatasetId::new(task.id.as_str())?;
     let description = parse_description(&task.description).map_err(|error| invalid(&error))?;
-    let content = read_source_files(&task.sources, &DumpLimits::default());
+    let content = read_source_files(&task.sources, &DumpLimits::default()).map_err(|error| invalid(&error))?;
     let files = VersionFiles::new(&content.graph)?;
     let entry = entry(&description, &id, &iris, &files.version)
         .ok_or_else(|| invalid(&format!("its description does not describe {}", iris.dataset(&id))))?;

@@ -18,7 +18,7 @@ use super::ckan::{Api, PackageSummary, SearchResult, read_response};
 use super::fetch::Purpose;
 use super::state::{CachedFile, PortalRecord};
 use super::{HarvestError, Run, Source};
-use lodeseek_catalog::Catalog;
+use lodeseek_catalog::CatalogSource;
 use oxsdatatypes::{DateTime, DayTimeDuration, TimezoneOffset};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -287,8 +287,9 @@ impl Run<'_, '_> {
         pages.retain(|name| in_use.contains(name.as_str()));
         for name in &pages {
             let before = source.report.datasets;
-            let is_current = |id: &str| known.get(id).is_some_and(|package| *package.page == **name);
-            self.process_cached_packages(source, name, &is_current)?;
+            let is_current = |package: &CachedPackage| *package.page == **name;
+            let current = known.iter().filter(|(_, package)| is_current(package)).map(|(id, _)| id.clone());
+            self.process_cached_packages(source, name, current.collect())?;
             if !new_pages.contains(name) {
                 source.report.not_requested += source.report.datasets - before;
             }
@@ -296,21 +297,22 @@ impl Run<'_, '_> {
         Ok(PortalRecord { watermark, count, incremental_harvests: portal.incremental_harvests + 1, pages })
     }
 
-    /// Processes the packages of a cached page whose ids satisfy `is_current`.
+    /// Processes the packages of a cached page with these ids.
     fn process_cached_packages(
         &mut self,
         source: &mut Source,
         name: &str,
-        is_current: &dyn Fn(&str) -> bool,
+        ids: BTreeSet<String>,
     ) -> Result<(), HarvestError> {
         let Some(file) = self.fetcher.state.cached_file(name) else {
             source.fail(name, "the cached copy is missing");
             return Ok(());
         };
         let path = self.fetcher.state.path(&file.file);
-        let read = self.fetcher.state.quarantine.guard(&format!("<{name}>"), &file.sha256, BTreeSet::new(), || {
-            Catalog::read_packages(&path, &file.address, is_current)
-        });
+        let packages = CatalogSource::Packages { path, address: file.address, ids };
+        let reader = &self.harvester.options.reader;
+        let quarantine = &mut self.fetcher.state.quarantine;
+        let read = quarantine.guard(&format!("<{name}>"), &file.sha256, BTreeSet::new(), || reader.read(&packages));
         match read? {
             Ok(Ok(catalog)) => self.process(source, catalog)?,
             Ok(Err(error)) => source.fail(name, error),

@@ -21,6 +21,9 @@ use std::path::Path;
 
 /// Number of packages in the smaller pages that replace a failing page.
 const SMALL_PAGE_SIZE: u64 = 10;
+/// Maximum size of a response in bytes, because this process reads its list of ids and dates. A longer page is requested in
+/// smaller ones.
+const MAX_RESPONSE_BYTES: u64 = 64 << 20;
 
 /// Address of an API with the parameters of a search.
 pub(super) struct Api {
@@ -376,6 +379,9 @@ impl Run<'_, '_> {
 /// Reads the result of a response. The inner error is the reason why there is none.
 pub(super) fn read_response<R: for<'de> Deserialize<'de>>(path: &Path) -> Result<Result<R, String>, HarvestError> {
     let file = File::open(path).map_err(HarvestError::io(path))?;
+    if file.metadata().map_err(HarvestError::io(path))?.len() > MAX_RESPONSE_BYTES {
+        return Ok(Err(format!("not a response of CKAN (more than {MAX_RESPONSE_BYTES} bytes)")));
+    }
     Ok(match serde_json::from_reader::<_, ApiResponse<R>>(BufReader::new(file)) {
         Ok(answer) if answer.success => Ok(answer.result),
         Ok(_) => Err("the portal reports a failure (success: false)".to_owned()),

@@ -145,14 +145,13 @@ impl Run<'_, '_> {
             let was_known = before.contains(&id);
             match outcome {
                 StoreOutcome::Unchanged => self.report.unchanged += 1,
-                StoreOutcome::Stored if was_known => self.report.changed.push(id.clone()),
-                StoreOutcome::Stored => self.report.new.push(id.clone()),
-                StoreOutcome::Retained => {
-                    self.report.kept.push(id);
-                    continue;
-                }
+                StoreOutcome::Stored | StoreOutcome::Incomplete if was_known => self.report.changed.push(id.clone()),
+                StoreOutcome::Stored | StoreOutcome::Incomplete => self.report.new.push(id.clone()),
+                StoreOutcome::Retained => self.report.kept.push(id.clone()),
             }
-            self.fetcher.state.set_dataset(id, record);
+            if matches!(outcome, StoreOutcome::Stored | StoreOutcome::Unchanged) {
+                self.fetcher.state.set_dataset(id, record);
+            }
         }
         self.fetcher.state.save()
     }

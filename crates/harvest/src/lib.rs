@@ -23,13 +23,14 @@ use error::FetchError;
 
 use datasets::PendingDatasets;
 use fetch::Fetcher;
-use lodeseek_catalog::{Dataset, DatasetId};
+use lodeseek_catalog::{CatalogReader, Dataset, DatasetId, DirectCatalogReader};
 use lodeseek_net::egress::{Cancellation, Egress, EgressFault, EgressPolicy, PrefixError};
 use serde::{Deserialize, Serialize};
 use state::State;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Limits of one harvest.
@@ -123,6 +124,8 @@ pub struct HarvestOptions {
     /// Ids of the datasets in the home. Datasets outside this set are stored even if unchanged. Ids in this set that no
     /// harvest assigned are never reused.
     pub existing_ids: BTreeSet<DatasetId>,
+    /// Reader of catalogues. Default: this process reads them.
+    pub reader: Arc<dyn CatalogReader>,
     /// Cancellation of the harvest.
     pub cancellation: Cancellation,
 }
@@ -143,6 +146,7 @@ impl Default for HarvestOptions {
             full_harvest_every: 28,
             batch_size: 1000,
             existing_ids: BTreeSet::new(),
+            reader: Arc::new(DirectCatalogReader),
             cancellation: Cancellation::default(),
         }
     }
@@ -164,6 +168,8 @@ pub struct Batch {
 pub enum StoreOutcome {
     /// The current version is stored.
     Stored,
+    /// It is stored without a file whose parser was ended. The next harvest passes the dataset again.
+    Incomplete,
     /// The stored version is identical.
     Unchanged,
     /// The stored version was retained, because a file is missing or unreadable. The next harvest passes the dataset again.

@@ -2,17 +2,18 @@
 
 use super::fetch::{FetchedFile, Purpose, origin_of};
 use super::{HarvestError, Run, Source, ckan};
-use lodeseek_catalog::{Catalog, CatalogError, Dialect};
+use lodeseek_catalog::{Catalog, CatalogError, CatalogSource, Dialect};
 use oxiri::Iri;
 use std::collections::{BTreeSet, VecDeque};
-use std::fs;
-use std::path::Path;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 /// Media types of alternate representations that may contain a catalogue, in order of preference.
 const ALTERNATES: &[&str] =
     &["text/turtle", "application/ld+json", "application/rdf+xml", "application/n-triples", "application/trig"];
 /// Number of bytes of a page that are searched for links.
-const HEAD: usize = 1 << 20;
+const HEAD: u64 = 1 << 20;
 
 /// Content of a page.
 pub(super) enum Page {
@@ -26,8 +27,8 @@ pub(super) enum Page {
 
 impl Run<'_, '_> {
     pub(super) fn local(&mut self, source: &mut Source) -> Result<(), HarvestError> {
-        let path = Path::new(&source.address);
-        match Catalog::read(path) {
+        let local = CatalogSource::Local { path: PathBuf::from(&source.address) };
+        match self.harvester.options.reader.read(&local) {
             Ok(catalog) => {
                 source.folder.clone_from(&catalog.folder);
                 source.report.pages = 1;
@@ -144,9 +145,14 @@ impl Run<'_, '_> {
         fetched: &FetchedFile,
     ) -> Result<Result<Result<Catalog, CatalogError>, String>, HarvestError> {
         let FetchedFile { path, file, .. } = fetched;
-        self.fetcher.state.quarantine.guard(&format!("<{address}>"), &file.sha256, BTreeSet::new(), || {
-            Catalog::read_download(path, &file.address, file.media_type.as_deref())
-        })
+        let download = CatalogSource::Download {
+            path: path.clone(),
+            address: file.address.clone(),
+            media_type: file.media_type.clone(),
+        };
+        let reader = &self.harvester.options.reader;
+        let quarantine = &mut self.fetcher.state.quarantine;
+        quarantine.guard(&format!("<{address}>"), &file.sha256, BTreeSet::new(), || reader.read(&download))
     }
 }
 
@@ -155,6 +161,7 @@ fn reason(error: &CatalogError) -> String {
     match error {
         CatalogError::Io { cause, .. } => cause.to_string(),
         CatalogError::Json { cause, .. } => cause.to_string(),
+        CatalogError::Reader { reason, .. } => reason.clone(),
         other => other.to_string(),
     }
 }
@@ -166,8 +173,10 @@ fn following(catalog: &Catalog, fetched: &FetchedFile) -> Vec<String> {
 
 /// Returns the addresses of a page's RDF representations (`<link rel="alternate">`), in order of preference.
 fn alternates(path: &Path, address: &str) -> Result<Vec<String>, HarvestError> {
-    let bytes = fs::read(path).map_err(HarvestError::io(path))?;
-    let page = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut bytes));
+    read.map_err(HarvestError::io(path))?;
+    let page = String::from_utf8_lossy(&bytes);
     let mut found: Vec<(usize, String)> = links(&page)
         .filter_map(|(media_type, target)| {
             let rank = ALTERNATES.iter().position(|candidate| *candidate == media_type)?;

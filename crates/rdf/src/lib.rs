@@ -10,6 +10,7 @@ mod language;
 mod output;
 mod pretty;
 mod relabel;
+mod triple_stream;
 mod triples;
 pub mod vocab;
 
@@ -21,6 +22,7 @@ pub use language::language_name;
 pub use output::{RdfSyntax, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
 pub use relabel::{relabelled, relabelled_term};
+pub use triple_stream::{TripleStreamWriter, read_triple_stream};
 pub use triples::{
     BuiltGraph, CompactSource, ExternalGraphBuilder, LiteralKind, MAX_COMPACT_BYTES, SortedRuns, StreamedGraph,
     TermCursor, TermId, TermRef, Triple, TripleCursor, TripleGraph, TripleGraphBuilder, TripleSink,

@@ -75,6 +75,7 @@ mod negotiation;
 mod openapi;
 mod pages;
 mod parameters;
+mod parsing;
 mod permits;
 mod portal;
 mod proxies;
@@ -92,11 +93,12 @@ mod workers;
 pub use admin::socket_path;
 pub use admin::{
     Background, ChangeGuard, ChangeWorker, HarvestOutcome, HarvestSchedule, Live, MAX_CATALOG_FILES, MAX_SOURCES,
-    MAX_UPLOAD_BYTES, Operators, ScheduledSource, Scope, Token, TokenError, Tokens, has_unread_file, store_outcome,
+    MAX_UPLOAD_BYTES, Operators, ScheduledSource, Scope, Token, TokenError, Tokens, has_unread_file,
 };
 pub use branding::{Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme};
 pub use connections::ConnectionLimits;
 pub use locale::TextError;
+pub use parsing::{ContentParser, Parser};
 pub use portal::Portal;
 pub use proxies::Proxies;
 pub use public_url::{InvalidPublicUrl, PublicUrl};

@@ -4,6 +4,7 @@ use crate::admin::{AdminState, ChangeLock, Management, Operators};
 use crate::api::ApiState;
 use crate::branding::Branding;
 use crate::error::ApiError;
+use crate::parsing::Parser;
 use crate::permits::{Permit, Permits};
 use crate::portal::{Portal, PortalState};
 use crate::proxies::Proxies;
@@ -176,7 +177,7 @@ impl AppState {
         Self { proxies: Arc::new(proxies), ..self }
     }
 
-    /// Evaluates expensive SPARQL queries and parses examples of visitors in worker processes. Without them this process does, and
+    /// Evaluates expensive SPARQL queries and parses files of others in worker processes. Without them this process does, and
     /// an input that makes it crash or fills the memory stops all requests.
     ///
     /// # Errors
@@ -185,6 +186,11 @@ impl AppState {
         self.sparql.engine = QueryEngine::with_workers(Arc::clone(&self.store), workers.queries.clone())?;
         self.workers = Some(workers);
         Ok(self.with_federation())
+    }
+
+    /// Returns the parser of catalogues and dumps: in worker processes if there are any.
+    pub(crate) fn parser(&self) -> Parser {
+        self.workers.as_ref().map(|workers| workers.parser.clone()).unwrap_or_default()
     }
 
     /// Sets the public URL. Default: the base of the home; with the default base the address of the server.

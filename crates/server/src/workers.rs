@@ -1,6 +1,9 @@
-//! Worker processes of the server: one pool evaluates SPARQL queries, one parses examples of visitors.
+//! Worker processes of the server: one pool evaluates SPARQL queries, one parses examples of visitors, others parse catalogues
+//! and dumps.
 
+use crate::admin::UPLOADS_FOLDER;
 use crate::api::ExampleParser;
+use crate::parsing::{FileParser, Parser};
 use lodeseek_engine::worker_services;
 use lodeseek_sparql::QueryWorker;
 use lodeseek_worker::{Limits, Pool, PoolOptions, WorkerError, serve};
@@ -21,7 +24,7 @@ pub struct WorkerOptions {
     pub program: PathBuf,
     /// First arguments of the program.
     pub arguments: Vec<OsString>,
-    /// Memory of a query, and of parsing an example, in megabytes.
+    /// Memory of a query, and of parsing a file, in megabytes.
     pub memory_megabytes: u64,
 }
 
@@ -32,6 +35,8 @@ pub enum WorkerRole {
     Queries,
     /// Parses examples of visitors. It can read no files.
     Examples,
+    /// Parses catalogues and dumps. It can read their folders.
+    Files,
 }
 
 impl WorkerRole {
@@ -39,6 +44,7 @@ impl WorkerRole {
         match self {
             Self::Queries => "queries",
             Self::Examples => "examples",
+            Self::Files => "files",
         }
     }
 }
@@ -47,11 +53,11 @@ impl FromStr for WorkerRole {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let roles = [Self::Queries, Self::Examples];
+        let roles = [Self::Queries, Self::Examples, Self::Files];
         roles
             .into_iter()
             .find(|role| role.name() == name)
-            .ok_or_else(|| format!("{name} is no role: queries, examples"))
+            .ok_or_else(|| format!("{name} is no role: queries, examples, files"))
     }
 }
 
@@ -60,6 +66,7 @@ impl FromStr for WorkerRole {
 pub struct Workers {
     pub(crate) queries: Pool,
     pub(crate) examples: Pool,
+    pub(crate) parser: Parser,
 }
 
 impl Workers {
@@ -73,7 +80,17 @@ impl Workers {
         for missing in queries.missing_protections() {
             tracing::warn!("worker processes lack a protection: {missing}");
         }
-        Ok(Self { queries, examples })
+        Ok(Self { queries, examples, parser: Parser::in_workers(home, options) })
+    }
+}
+
+impl Parser {
+    /// Creates a parser in worker processes: of harvested and uploaded files of a home, and of other files of this machine. The
+    /// first file starts the first process.
+    #[must_use]
+    pub fn in_workers(home: &Path, options: &WorkerOptions) -> Self {
+        let folders = vec![home.join("harvest"), home.join(UPLOADS_FOLDER)];
+        Self::with_workers(pool_options(home, WorkerRole::Files, options), folders)
     }
 }
 
@@ -84,6 +101,8 @@ fn pool_options(home: &Path, role: WorkerRole, options: &WorkerOptions) -> PoolO
         // RocksDB keeps its files open. The parser of queries recurses.
         WorkerRole::Queries => (4096, 256, vec![home.to_owned()]),
         WorkerRole::Examples => (32, 64, Vec::new()),
+        // Readers of nested formats recurse. The folders follow when a pool is started.
+        WorkerRole::Files => (64, 256, Vec::new()),
     };
     let limits = Limits { memory_megabytes: options.memory_megabytes, open_files, stack_megabytes, readable };
     let program = options.program.clone();
@@ -99,5 +118,6 @@ pub fn run_worker(role: WorkerRole, home: &Path, limits: &str) -> io::Result<()>
     match role {
         WorkerRole::Queries => serve(&limits, QueryWorker::new(home.to_owned(), worker_services)),
         WorkerRole::Examples => serve(&limits, ExampleParser),
+        WorkerRole::Files => serve(&limits, FileParser),
     }
 }

@@ -8,6 +8,8 @@ use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, TripleSink};
 use oxrdf::{NamedNode, Triple};
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Component, Path, PathBuf};
 
@@ -73,31 +75,85 @@ pub fn describe_dataset(dataset: &Dataset, iris: &Iris) -> Vec<Triple> {
     triples
 }
 
+/// A file to read, and the limits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DumpFile {
+    /// Path of the file.
+    pub path: PathBuf,
+    /// Name in reports.
+    pub name: String,
+    /// IANA media type, if declared.
+    pub media_type: Option<String>,
+    /// Base of relative IRIs.
+    pub base: String,
+    /// Limits beyond which it is rejected.
+    pub limits: Limits,
+}
+
+impl DumpFile {
+    /// Reads the file in this process. A parser that panics affects this file only.
+    pub fn read(&self, sink: &mut dyn TripleSink) -> Vec<FileReport> {
+        let Self { path, name, media_type, base, limits } = self;
+        let mut reader = DumpReader::with_limits(limits.clone());
+        if let Some(media_type) = media_type {
+            reader = reader.with_media_type(media_type);
+        }
+        let read = catch_unwind(AssertUnwindSafe(|| reader.read_file(path, name, base, sink)));
+        read.unwrap_or_else(|_| vec![FileReport::unreadable(name, "its parser broke off: a bug worth reporting")])
+    }
+}
+
+/// Reader of the files of datasets.
+pub trait ContentReader: fmt::Debug + Send + Sync {
+    /// Reads a file into a sink, and returns a report about each of its documents. `folder` is the folder of the catalogue. A
+    /// file that cannot be read has the outcome [`Outcome::Unreadable`].
+    ///
+    /// # Errors
+    /// If no file can be read at the moment.
+    fn read_file(&self, file: &DumpFile, folder: &Path, sink: &mut dyn TripleSink) -> io::Result<Vec<FileReport>>;
+}
+
+/// Reader of the files of datasets in this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DirectContentReader;
+
+impl ContentReader for DirectContentReader {
+    fn read_file(&self, file: &DumpFile, _: &Path, sink: &mut dyn TripleSink) -> io::Result<Vec<FileReport>> {
+        Ok(file.read(sink))
+    }
+}
+
 /// Reads the files of a dataset into one graph. Problems of files are in their reports.
-#[must_use]
-pub fn read_source_files(sources: &[SourceFile], limits: &Limits) -> DatasetContent {
+///
+/// # Errors
+/// As for [`ContentReader::read_file`]; none with [`DirectContentReader`].
+pub fn read_source_files(sources: &[SourceFile], limits: &Limits) -> io::Result<DatasetContent> {
     let mut builder = TripleGraphBuilder::new();
-    let (files, lacks_content) = read_into(&mut builder, sources, limits);
-    DatasetContent { graph: builder.finish(), files, lacks_content }
+    let (files, lacks_content) = read_into(&mut builder, sources, Path::new(""), limits, &DirectContentReader)?;
+    Ok(DatasetContent { graph: builder.finish(), files, lacks_content })
 }
 
 /// Reads the files of a dataset. Returns their reports, and true if a file that should hold content does not.
-pub(super) fn read_into(sink: &mut dyn TripleSink, sources: &[SourceFile], limits: &Limits) -> (Vec<FileReport>, bool) {
-    let plain = DumpReader::with_limits(limits.clone());
+pub(super) fn read_into(
+    sink: &mut dyn TripleSink,
+    sources: &[SourceFile],
+    folder: &Path,
+    limits: &Limits,
+    reader: &dyn ContentReader,
+) -> io::Result<(Vec<FileReport>, bool)> {
     let mut files = Vec::new();
     let mut has_void_file = false;
     for SourceFile { name, media_type, base, place } in sources {
-        let intake = match media_type {
-            Some(media_type) => plain.clone().with_media_type(media_type),
-            None => plain.clone(),
-        };
         match place {
             SourcePlace::File(path) => {
-                // A parser that panics is wrong about one file; the others, and the load, go on.
-                let read = catch_unwind(AssertUnwindSafe(|| intake.read_file(path, name, base, sink)));
-                let reports = read.unwrap_or_else(|_| {
-                    vec![FileReport::unreadable(name, "its parser broke off: a bug worth reporting")]
-                });
+                let file = DumpFile {
+                    path: path.clone(),
+                    name: name.clone(),
+                    media_type: media_type.clone(),
+                    base: base.clone(),
+                    limits: limits.clone(),
+                };
+                let reports = reader.read_file(&file, folder, sink)?;
                 has_void_file |= is_void(path, &reports);
                 files.extend(reports);
             }
@@ -106,7 +162,7 @@ pub(super) fn read_into(sink: &mut dyn TripleSink, sources: &[SourceFile], limit
         }
     }
     let lacks_content = has_void_file || files.iter().any(|file| file.outcome == Outcome::Unreadable);
-    (files, lacks_content)
+    Ok((files, lacks_content))
 }
 
 /// Returns the size of the local files of a dataset in bytes.

@@ -66,7 +66,8 @@ pub use fingerprint::Fingerprint;
 pub use graph_file::{read_checked, write_checked, write_whole};
 pub use home_folder::create_private_folder;
 pub use intake::{
-    DatasetContent, SourceFile, SourcePlace, VersionFiles, describe_dataset, read_source_files, source_files,
+    ContentReader, DatasetContent, DirectContentReader, DumpFile, SourceFile, SourcePlace, VersionFiles,
+    describe_dataset, read_source_files, source_files,
 };
 pub use journal::{PastDataset, PastLoad};
 pub use load::{

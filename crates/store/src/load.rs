@@ -4,7 +4,9 @@
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
 use super::counts::GraphCounts;
-use super::intake::{DatasetContent, bytes_of, describe_dataset, read_into, source_files};
+use super::intake::{
+    ContentReader, DatasetContent, DirectContentReader, bytes_of, describe_dataset, read_into, source_files,
+};
 use super::{Description, Stamp, Store, StoreError, StoredContent, blank, fingerprint, graph_file, journal};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId};
 use lodeseek_rdf::dump::{FileReport, Limits};
@@ -16,7 +18,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 /// Options of a load.
@@ -30,6 +32,8 @@ pub struct LoadOptions {
     pub memory_megabytes: usize,
     /// Limits of reading one dump.
     pub limits: Limits,
+    /// Reader of dumps. Default: this process reads them.
+    pub reader: Arc<dyn ContentReader>,
     /// Content of the catalogue records. Default: no record is written.
     pub stamp: Stamp,
     /// Treatment of replaced versions. Default: they are cleared.
@@ -78,6 +82,7 @@ impl Default for LoadOptions {
             threads: 2,
             memory_megabytes: 400,
             limits: Limits::default(),
+            reader: Arc::new(DirectContentReader),
             stamp: Stamp::default(),
             replaced: Replaced::default(),
             incomplete: Incomplete::default(),
@@ -267,11 +272,10 @@ impl<'s> Loader<'s> {
         let Catalog { folder, datasets, problems, .. } = catalog;
         let mut run = Run::new(self, &datasets, &folder, problems, on_progress);
         let (sender, receiver) = sync_channel(WAITING_DATASETS);
-        let (store, limits) = (self.store, &self.options.limits);
         let backlog = Backlog::default();
         thread::scope(|scope| {
             let backlog = &backlog;
-            scope.spawn(move || parse_all(datasets, &folder, store, limits, backlog, &sender));
+            scope.spawn(move || self.parse_all(datasets, &folder, backlog, &sender));
             let received = run.receive(receiver, backlog);
             backlog.close();
             received
@@ -579,37 +583,40 @@ impl Store {
     }
 }
 
-fn parse_all(
-    datasets: Vec<Dataset>,
-    folder: &Path,
-    store: &Store,
-    limits: &Limits,
-    backlog: &Backlog,
-    sender: &SyncSender<Result<(Parsed, u64), StoreError>>,
-) {
-    for dataset in datasets {
-        backlog.wait();
-        let bytes = bytes_of(&dataset, folder);
-        let parsed = parse(&dataset, folder, store, limits).map(|parsed| (parsed, bytes));
-        if let Ok((parsed, _)) = &parsed {
-            backlog.add(parsed.content.len());
-        }
-        if sender.send(parsed).is_err() {
-            return; // the writing side has failed and reported the reason
+impl Loader<'_> {
+    fn parse_all(
+        &self,
+        datasets: Vec<Dataset>,
+        folder: &Path,
+        backlog: &Backlog,
+        sender: &SyncSender<Result<(Parsed, u64), StoreError>>,
+    ) {
+        for dataset in datasets {
+            backlog.wait();
+            let bytes = bytes_of(&dataset, folder);
+            let parsed = self.parse(&dataset, folder).map(|parsed| (parsed, bytes));
+            if let Ok((parsed, _)) = &parsed {
+                backlog.add(parsed.content.len());
+            }
+            if sender.send(parsed).is_err() {
+                return; // the writing side has failed and reported the reason
+            }
         }
     }
-}
 
-fn parse(dataset: &Dataset, folder: &Path, store: &Store, limits: &Limits) -> Result<Parsed, StoreError> {
-    let mut builder = ExternalGraphBuilder::new(store.scratch_folder()).with_limit(store.graph_limit);
-    let (files, lacks_content) = read_into(&mut builder, &source_files(dataset, folder, &store.iris), limits);
-    match builder.finish() {
-        Ok(BuiltGraph::InMemory(graph)) => parsed(dataset, DatasetContent { graph, files, lacks_content }, store),
-        Ok(BuiltGraph::Runs(runs)) => parsed_runs(dataset, runs, files, lacks_content, store),
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-            parsed(dataset, rejected(files, store.graph_limit), store)
+    fn parse(&self, dataset: &Dataset, folder: &Path) -> Result<Parsed, StoreError> {
+        let (store, LoadOptions { limits, reader, .. }) = (self.store, &self.options);
+        let mut builder = ExternalGraphBuilder::new(store.scratch_folder()).with_limit(store.graph_limit);
+        let sources = source_files(dataset, folder, &store.iris);
+        let (files, lacks_content) = read_into(&mut builder, &sources, folder, limits, reader.as_ref())?;
+        match builder.finish() {
+            Ok(BuiltGraph::InMemory(graph)) => parsed(dataset, DatasetContent { graph, files, lacks_content }, store),
+            Ok(BuiltGraph::Runs(runs)) => parsed_runs(dataset, runs, files, lacks_content, store),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                parsed(dataset, rejected(files, store.graph_limit), store)
+            }
+            Err(error) => Err(error.into()),
         }
-        Err(error) => Err(error.into()),
     }
 }
 

@@ -37,7 +37,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 /// Limits beyond which a dump is rejected.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Limits {
     /// Maximum number of bytes after decompression, over all members of an archive. Default 64 GiB.
     ///

@@ -3,6 +3,7 @@
 use super::Tasks;
 use super::change_lock::{ChangeGuard, ChangeLock};
 use crate::AppState;
+use crate::parsing::Parser;
 use lodeseek_engine::Searcher;
 use lodeseek_snapshot::StorageOptions;
 use lodeseek_sparql::QueryEngine;
@@ -43,6 +44,8 @@ pub struct Live {
     pub searcher: Arc<Searcher>,
     /// Access to storage, for the publication of snapshots.
     pub(crate) storage: Arc<StorageOptions>,
+    /// Parser of catalogues and dumps.
+    pub(super) parser: Parser,
     stop: StopSignal,
     tasks: Arc<Tasks>,
     changes: Arc<ChangeLock>,
@@ -58,6 +61,7 @@ impl Live {
             queries: Arc::clone(&state.sparql.engine),
             searcher: Arc::clone(&state.searcher),
             storage: Arc::clone(&state.storage),
+            parser: state.parser(),
             stop,
             tasks,
             changes: Arc::clone(&state.changes),

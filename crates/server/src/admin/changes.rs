@@ -301,7 +301,8 @@ fn locked(live: &Live, change: impl FnOnce() -> Result<Value, Failure>) -> Resul
 /// Returns an updater that stamps datasets with the current time.
 fn updater(live: &Live, incomplete: Incomplete) -> Updater<'_> {
     let now = Some(DateTime::now());
-    let load = LoadOptions { stamp: Stamp { now, origin: None }, incomplete, ..LoadOptions::default() };
+    let (stamp, reader) = (Stamp { now, origin: None }, live.parser.contents());
+    let load = LoadOptions { stamp, reader, incomplete, ..LoadOptions::default() };
     Updater::new(&live.store, load, IndexOptions { now, ..IndexOptions::default() })
 }
 
@@ -434,7 +435,8 @@ fn load(
     live: &Live,
     control: &Control,
 ) -> Result<Value, Failure> {
-    let catalogs = Catalog::read_all(sources, id_prefix).map_err(|error| match spool {
+    let reader = live.parser.catalogs();
+    let catalogs = Catalog::read_all_with(reader.as_ref(), sources, id_prefix).map_err(|error| match spool {
         Some(spool) => Failure::Error(spool.without_path(&error.to_string())),
         None => error.into(),
     })?;

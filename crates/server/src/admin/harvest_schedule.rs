@@ -2,10 +2,11 @@
 
 use super::harvests::{BoxError, acquire_for_schedule, error_chain, run, updater};
 use super::{Background, Live};
+use crate::parsing::unreadable_file;
 use lodeseek_engine::{IndexOptions, Updater};
 use lodeseek_harvest::{Downloads, HarvestOptions, HarvestReport, allow_source_hosts, default_name};
 use lodeseek_net::egress::{Egress, EgressPolicy};
-use lodeseek_store::LoadOptions;
+use lodeseek_store::{DatasetReport, LoadOptions};
 use std::time::{Duration, Instant};
 
 /// Maximum number of failures that are logged for one harvest.
@@ -90,7 +91,7 @@ impl HarvestSchedule {
         allow_source_hosts(&mut policy, &sources)?;
         let egress = Egress::new(policy);
         let options = HarvestOptions { downloads: scheduled.downloads, ..HarvestOptions::default() };
-        let (report, _) = run(live, &egress, &default_name(&sources), &sources, options, &|_| ())?;
+        let (report, problems) = run(live, &egress, &default_name(&sources), &sources, options, &|_| ())?;
         let change = live.lock_changes();
         if has_changes(&report) {
             updater(live, None).find_duplicates()?;
@@ -98,7 +99,7 @@ impl HarvestSchedule {
         let encoded = live.searcher.encode()?;
         live.queries.prepare_statistics()?;
         drop(change);
-        log_failures(&report);
+        log_failures(&report, &problems);
         Ok(summary(&report, encoded))
     }
 }
@@ -121,10 +122,14 @@ fn has_changes(report: &HarvestReport) -> bool {
     !report.new.is_empty() || !report.changed.is_empty() || report.gone().next().is_some()
 }
 
-fn log_failures(report: &HarvestReport) {
+fn log_failures(report: &HarvestReport, problems: &[DatasetReport]) {
     let failures = report.sources.iter().flat_map(|source| &source.failed).chain(&report.failed_files);
     for failure in failures.take(LOGGED_FAILURES) {
         tracing::warn!("harvest: {}: {}", failure.what, failure.reason);
+    }
+    let unreadable = problems.iter().filter_map(|dataset| Some((&dataset.id, unreadable_file(&dataset.files)?)));
+    for (id, problem) in unreadable.take(LOGGED_FAILURES) {
+        tracing::warn!("harvest: dataset {id}: {problem}");
     }
 }
 

@@ -5,6 +5,7 @@
 use super::Live;
 use super::changes::{Control, Failure};
 use super::jobs::Progress;
+use crate::parsing::ContentParser;
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_engine::{IndexOptions, Updater};
 use lodeseek_harvest::{
@@ -13,13 +14,13 @@ use lodeseek_harvest::{
 };
 use lodeseek_net::egress::Egress;
 use lodeseek_rdf::dump::Outcome;
-use lodeseek_store::{DatasetOutcome, DatasetReport, LoadOptions, Stamp};
+use lodeseek_store::{DatasetReport, LoadOptions, Stamp};
 use oxrdf::NamedNode;
 use oxsdatatypes::DateTime;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::error::Error;
-use std::sync::{MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -126,7 +127,8 @@ pub(super) fn run(
     show: &dyn Fn(HarvestProgress),
 ) -> Result<(HarvestReport, Vec<DatasetReport>), BoxError> {
     let existing_ids = live.store.ids()?.into_iter().collect();
-    let options = HarvestOptions { existing_ids, batch_size: BATCH, ..options };
+    let reader = live.parser.catalogs();
+    let options = HarvestOptions { existing_ids, reader, batch_size: BATCH, ..options };
     let mut sink = LiveSink { live, problems: Vec::new() };
     let harvester = Harvester::new(egress, &live.store.home().join("harvest"), name).with_options(options);
     let report = harvester.run(sources, &mut sink, show)?;
@@ -146,8 +148,13 @@ pub(super) fn error_chain(error: &(dyn Error + 'static)) -> String {
 
 /// Returns an updater that stamps datasets with the current time and their origin.
 pub(super) fn updater(live: &Live, origin: Option<NamedNode>) -> Updater<'_> {
+    updater_with(live, origin, live.parser.contents())
+}
+
+fn updater_with(live: &Live, origin: Option<NamedNode>, reader: Arc<ContentParser>) -> Updater<'_> {
     let now = Some(DateTime::now());
-    let load = LoadOptions { stamp: Stamp { now, origin }, ..LoadOptions::default() };
+    let stamp = Stamp { now, origin };
+    let load = LoadOptions { stamp, reader, ..LoadOptions::default() };
     Updater::new(&live.store, load, IndexOptions { now, ..IndexOptions::default() })
 }
 
@@ -161,12 +168,13 @@ struct LiveSink<'l> {
 impl DatasetSink for LiveSink<'_> {
     fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, BoxError> {
         let _change = self.live.lock_changes();
-        let updater = updater(self.live, origin(&batch.source));
+        let parser = self.live.parser.contents();
+        let updater = updater_with(self.live, origin(&batch.source), Arc::clone(&parser));
         let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
         let report = updater.run(catalog, &[])?;
         self.live.searcher.refresh()?;
         let outcomes = report.load.datasets.iter();
-        let outcomes = outcomes.map(|dataset| (dataset.id.clone(), store_outcome(dataset.outcome))).collect();
+        let outcomes = outcomes.map(|dataset| (dataset.id.clone(), parser.store_outcome(dataset))).collect();
         self.problems.extend(report.load.datasets.into_iter().filter(has_unread_file));
         Ok(outcomes)
     }
@@ -185,16 +193,6 @@ impl DatasetSink for LiveSink<'_> {
 /// Returns the IRI of a source, or `None` if the source is a local path.
 fn origin(source: &str) -> Option<NamedNode> {
     if is_address(source) { NamedNode::new(source).ok() } else { None }
-}
-
-/// Converts the outcome of a load into the outcome that a harvester expects of its sink.
-#[must_use]
-pub fn store_outcome(outcome: DatasetOutcome) -> StoreOutcome {
-    match outcome {
-        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => StoreOutcome::Stored,
-        DatasetOutcome::Unchanged => StoreOutcome::Unchanged,
-        DatasetOutcome::Kept => StoreOutcome::Retained,
-    }
 }
 
 /// Waits until no other harvest runs, without a job.

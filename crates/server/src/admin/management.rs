@@ -12,6 +12,7 @@ use crate::AppState;
 use crate::connections::TrustedBody;
 use crate::documentation::{BadRequest, BodyTimeout, Id, JsonError, NotFound, QueueFull};
 use crate::error::ApiError;
+use crate::parsing::Parser;
 use axum::body::{Body, HttpBody};
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::rejection::JsonRejection;
@@ -22,7 +23,7 @@ use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
-use lodeseek_catalog::{Catalog, Dataset, DatasetId, Dialect};
+use lodeseek_catalog::{CatalogReader, CatalogSource, Dataset, DatasetId, Dialect};
 use lodeseek_engine::{collection_status, list_datasets};
 use lodeseek_harvest::{HarvestRequest, is_address};
 use lodeseek_snapshot::SnapshotLocation;
@@ -57,7 +58,7 @@ const MAX_REMOVED: usize = 10_000;
 /// Maximum number of entries of the audit log in a response.
 const MAX_AUDIT: usize = 1000;
 /// Name of the folder of uploads in the home.
-const SPOOL: &str = "uploads";
+pub(crate) const UPLOADS_FOLDER: &str = "uploads";
 
 /// Tokens, jobs and uploads of the administration.
 pub(crate) struct Management {
@@ -70,7 +71,7 @@ pub(crate) struct Management {
 impl Management {
     /// Creates the administration of a home, and deletes uploads that a killed process left.
     pub(crate) fn new(home: &std::path::Path) -> io::Result<Self> {
-        let spool = home.join(SPOOL);
+        let spool = home.join(UPLOADS_FOLDER);
         match fs::remove_dir_all(&spool) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -366,7 +367,7 @@ async fn put_dataset(
         let id = dataset_id(&id)?;
         let wait = wait_time(request.headers());
         let spool = management(&state)?.new_spool().map_err(|error| ApiError::internal(&error))?;
-        let mut upload = receive(request, id, spool).await?;
+        let mut upload = receive(request, id, spool, &state.parser()).await?;
         // What is in a private network becomes public with the dataset.
         if caller.scope == Scope::Admin {
             upload.networks = Arc::clone(&state.private_networks);
@@ -726,7 +727,7 @@ fn job_response(job: &Job) -> Response {
 }
 
 /// Receives an upload into its folder, and reads its description.
-async fn receive(request: Request, id: DatasetId, spool: Spool) -> Result<DatasetUpload, ApiError> {
+async fn receive(request: Request, id: DatasetId, spool: Spool, parser: &Parser) -> Result<DatasetUpload, ApiError> {
     let media_type = content_type(request.headers().get(header::CONTENT_TYPE));
     let mut upload =
         DatasetUpload { id, metadata: None, dumps: Vec::new(), addresses: Vec::new(), networks: Arc::default(), spool };
@@ -735,7 +736,7 @@ async fn receive(request: Request, id: DatasetId, spool: Spool) -> Result<Datase
         receive_body(request.into_body(), &path).await?;
         match only_address(&path)? {
             Some(address) => upload.addresses.push(address),
-            None => upload.metadata = Some(read_description(path, upload.id.clone()).await?),
+            None => upload.metadata = Some(read_description(path, upload.id.clone(), parser).await?),
         }
         return Ok(upload);
     }
@@ -750,7 +751,7 @@ async fn receive(request: Request, id: DatasetId, spool: Spool) -> Result<Datase
             Some("metadata") => {
                 let path = description_path(&upload.spool, media_type.as_deref(), name.as_deref())?;
                 receive_field(&mut field, &path, MAX_METADATA_BYTES).await?;
-                upload.metadata = Some(read_description(path, upload.id.clone()).await?);
+                upload.metadata = Some(read_description(path, upload.id.clone(), parser).await?);
             }
             Some("dump") => {
                 let name = dump_name(name.as_deref(), &upload.dumps)?;
@@ -964,21 +965,22 @@ impl Receiver {
 }
 
 /// Reads the description of one dataset, off the async threads.
-async fn read_description(path: PathBuf, id: DatasetId) -> Result<Dataset, ApiError> {
-    let read = tokio::task::spawn_blocking(move || description(&path, id)).await;
+async fn read_description(path: PathBuf, id: DatasetId, parser: &Parser) -> Result<Dataset, ApiError> {
+    let reader = parser.catalogs();
+    let read = tokio::task::spawn_blocking(move || description(path, id, reader.as_ref())).await;
     read.map_err(|error| ApiError::internal(&error))?
         .map_err(|reason| ApiError::bad_request(format!("metadata: {reason}")))
 }
 
-fn description(path: &std::path::Path, id: DatasetId) -> Result<Dataset, String> {
-    let text = fs::read(path).map_err(|error| error.to_string())?;
+fn description(path: PathBuf, id: DatasetId, reader: &dyn CatalogReader) -> Result<Dataset, String> {
+    let text = fs::read(&path).map_err(|error| error.to_string())?;
     if let Some(listed) = plain_object(&text, &id) {
-        fs::write(path, listed).map_err(|error| error.to_string())?;
+        fs::write(&path, listed).map_err(|error| error.to_string())?;
     }
     // The path of the upload is no concern of its sender.
-    let shown =
-        |error: &dyn std::fmt::Display| error.to_string().replace(&path.display().to_string(), "the description");
-    let catalog = Catalog::read(path).map_err(|error| shown(&error))?;
+    let name = path.display().to_string();
+    let shown = |error: &dyn std::fmt::Display| error.to_string().replace(&name, "the description");
+    let catalog = reader.read(&CatalogSource::Local { path }).map_err(|error| shown(&error))?;
     if catalog.dialect == Dialect::Dump {
         return Err("it describes no dataset; use DCAT, schema.org, or a JSON object with a title".to_owned());
     }

@@ -23,7 +23,7 @@ mod tokens;
 pub use background::{Background, Live};
 pub use change_lock::ChangeGuard;
 pub use harvest_schedule::{HarvestSchedule, ScheduledSource};
-pub use harvests::{HarvestOutcome, has_unread_file, store_outcome};
+pub use harvests::{HarvestOutcome, has_unread_file};
 #[cfg(unix)]
 pub use local_socket::socket_path;
 pub use management::{ChangeWorker, MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES};
@@ -33,7 +33,7 @@ pub(crate) use background::StopSignal;
 pub(crate) use change_lock::ChangeLock;
 #[cfg(unix)]
 pub(crate) use local_socket::LocalSocket;
-pub(crate) use management::{Management, Operations as ManagementOperations};
+pub(crate) use management::{Management, Operations as ManagementOperations, UPLOADS_FOLDER};
 pub(crate) use metrics::{Metrics, observe};
 
 use crate::AppState;

@@ -1,0 +1,311 @@
+//! Parsing of untrusted catalogues and dumps: in worker processes, or in this process if there are none.
+//!
+//! A worker parses one file at a time, and sends its triples, or the datasets that it describes. The graph of a dataset is built
+//! here, so that its size is not bounded by the memory of a worker. If a worker fails, its file counts as unreadable.
+
+use lodeseek_catalog::{
+    Catalog, CatalogError, CatalogReader, CatalogSource, Dataset, SerializedCatalog, SerializedDataset, SerializedError,
+};
+use lodeseek_harvest::StoreOutcome;
+use lodeseek_rdf::dump::{FileReport, Outcome};
+use lodeseek_rdf::{TripleSink, TripleStreamWriter, read_triple_stream};
+use lodeseek_store::{ContentReader, DatasetOutcome, DatasetReport, DumpFile};
+use lodeseek_worker::{Handler, Pool, PoolOptions, Task, TaskContext, WorkerError};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Time limit of parsing one file.
+const PARSE_TIMEOUT: Duration = Duration::from_secs(3600);
+/// Maximum number of pools. Beyond it, the oldest one is ended.
+const MAX_POOLS: usize = 4;
+
+/// First byte of a piece of a result.
+const TRIPLES: u8 = b'T';
+const REPORTS: u8 = b'R';
+const DATASET: u8 = b'D';
+const CATALOG: u8 = b'C';
+const ERROR: u8 = b'E';
+
+/// Parser of untrusted files.
+#[derive(Clone, Debug, Default)]
+pub struct Parser(Option<Arc<ParserPools>>);
+
+impl Parser {
+    /// Creates a parser whose workers have these options, and read these folders, or another one that contains the file. The
+    /// first file starts the first worker.
+    pub(crate) fn with_workers(options: PoolOptions, folders: Vec<PathBuf>) -> Self {
+        Self(Some(Arc::new(ParserPools { options, folders, pools: Mutex::default() })))
+    }
+
+    /// Returns the reader of catalogues.
+    #[must_use]
+    pub fn catalogs(&self) -> Arc<dyn CatalogReader> {
+        Arc::new(self.clone())
+    }
+
+    /// Returns a reader of the content of datasets that are loaded together.
+    #[must_use]
+    pub fn contents(&self) -> Arc<ContentParser> {
+        Arc::new(ContentParser { parser: self.clone(), failed: Mutex::default() })
+    }
+}
+
+/// Parser of the content of datasets that are loaded together.
+#[derive(Debug)]
+pub struct ContentParser {
+    parser: Parser,
+    /// Names of the files whose worker failed.
+    failed: Mutex<BTreeSet<String>>,
+}
+
+impl ContentParser {
+    /// Returns the outcome of a loaded dataset that a harvester expects. One whose worker failed is read again by the next harvest,
+    /// which may have other limits.
+    #[must_use]
+    pub fn store_outcome(&self, dataset: &DatasetReport) -> StoreOutcome {
+        let failed = self.failed();
+        let is_complete = !dataset.files.iter().any(|file| failed.contains(&file.file));
+        match dataset.outcome {
+            DatasetOutcome::Unchanged if is_complete => StoreOutcome::Unchanged,
+            DatasetOutcome::Unchanged | DatasetOutcome::Kept => StoreOutcome::Retained,
+            DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => {
+                if is_complete {
+                    StoreOutcome::Stored
+                } else {
+                    StoreOutcome::Incomplete
+                }
+            }
+        }
+    }
+
+    fn failed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CatalogReader for Parser {
+    fn read(&self, source: &CatalogSource) -> Result<Catalog, CatalogError> {
+        let Some(pools) = &self.0 else { return source.read() };
+        let folder = if source.path().is_dir() { source.path() } else { Path::new("") };
+        let mut result = CatalogResult::default();
+        let run =
+            pools.run(source.path(), folder, &ParseTask::Catalog(source.clone()), &mut |piece| result.take(piece));
+        let failed = |reason| CatalogError::Reader { path: source.path().to_owned(), reason };
+        run.map_err(|error| failed(reason(&error)))?;
+        result.finish().unwrap_or_else(|| Err(failed(INCOMPLETE.to_owned())))
+    }
+}
+
+impl ContentReader for ContentParser {
+    fn read_file(&self, file: &DumpFile, folder: &Path, sink: &mut dyn TripleSink) -> io::Result<Vec<FileReport>> {
+        let Some(pools) = &self.parser.0 else { return Ok(file.read(sink)) };
+        let (mut reports, mut triples) = (None, 0);
+        let run = pools.run(&file.path, folder, &ParseTask::Content(file.clone()), &mut |piece| {
+            match piece.split_first() {
+                Some((&TRIPLES, piece)) => triples += read_triple_stream(piece, sink)?,
+                Some((&REPORTS, json)) => reports = Some(serde_json::from_slice(json)?),
+                _ => return Err(io::ErrorKind::InvalidData.into()),
+            }
+            Ok(())
+        });
+        let reason = match (run, reports) {
+            (Ok(()), Some(reports)) => return Ok(reports),
+            (Ok(()), None) => INCOMPLETE.to_owned(),
+            (Err(error @ WorkerError::Start(_)), _) => return Err(io::Error::other(error)),
+            (Err(error), _) => reason(&error),
+        };
+        tracing::warn!(file = file.name, reason, "a file could not be parsed");
+        self.failed().insert(file.name.clone());
+        Ok(vec![FileReport { triples, ..FileReport::unreadable(&file.name, reason) }])
+    }
+}
+
+const INCOMPLETE: &str = "the process that parsed it sent an incomplete result";
+
+/// Returns the reason for which a file was not parsed.
+fn reason(error: &WorkerError) -> String {
+    match error {
+        WorkerError::Memory(megabytes) => {
+            format!("parsing it needs more than {megabytes} MB of memory; raise --worker-memory if you trust the file")
+        }
+        WorkerError::Time(time) => format!("parsing it needs more than {} s", time.as_secs()),
+        WorkerError::Ended(reason) => format!("the process that parsed it ended: {reason}"),
+        error => error.to_string(),
+    }
+}
+
+/// Pools of workers, by the folders that they can read.
+#[derive(Debug)]
+struct ParserPools {
+    options: PoolOptions,
+    /// Folders that one pool can read together, if they exist.
+    folders: Vec<PathBuf>,
+    pools: Mutex<Vec<ParserPool>>,
+}
+
+#[derive(Clone, Debug)]
+struct ParserPool {
+    /// Folders without symbolic links.
+    folders: Vec<PathBuf>,
+    pool: Pool,
+}
+
+impl ParserPools {
+    /// Runs a task about a file, and passes on the pieces of its result. An error of `receive` ends the task.
+    fn run(
+        &self,
+        path: &Path,
+        folder: &Path,
+        task: &ParseTask,
+        receive: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<(), WorkerError> {
+        let json = serde_json::to_vec(task).map_err(|error| WorkerError::Ended(error.to_string()))?;
+        let task = Task { task: &json, input: &[], time: PARSE_TIMEOUT, is_cancelled: &|| false, answer: None };
+        let mut failure = None;
+        let run = self.pool(path, folder)?.run(&task, &mut |piece| match receive(&piece) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        });
+        match failure {
+            Some(error) => Err(WorkerError::Ended(format!("its result is damaged: {error}"))),
+            None => run,
+        }
+    }
+
+    /// Returns a pool whose workers can read a file, in its catalogue's folder or elsewhere.
+    fn pool(&self, path: &Path, folder: &Path) -> Result<Pool, WorkerError> {
+        let mut pools = self.pools();
+        // Of a file that does not exist, any worker reports the reason.
+        let path = fs::canonicalize(path).ok();
+        let is_in = |folder: &PathBuf| path.as_ref().is_none_or(|path| path.starts_with(folder));
+        if let Some(found) = pools.iter().find(|pool| pool.folders.iter().any(is_in)) {
+            return Ok(found.pool.clone());
+        }
+        let shared: Vec<PathBuf> = self.folders.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
+        let readable = match &path {
+            Some(path) if !shared.iter().any(is_in) => vec![readable_folder(path, folder)],
+            _ => shared,
+        };
+        let pool = self.start(readable)?;
+        if pools.len() >= MAX_POOLS {
+            pools.remove(0);
+        }
+        pools.push(pool.clone());
+        Ok(pool.pool)
+    }
+
+    fn pools(&self) -> MutexGuard<'_, Vec<ParserPool>> {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a pool whose workers can read folders without symbolic links.
+    fn start(&self, folders: Vec<PathBuf>) -> Result<ParserPool, WorkerError> {
+        let mut options = self.options.clone();
+        options.limits.readable.clone_from(&folders);
+        Ok(ParserPool { folders, pool: Pool::start(options)? })
+    }
+}
+
+/// Returns the folder that a worker must read for a file: that of its catalogue, or its own if it is elsewhere.
+fn readable_folder(path: &Path, folder: &Path) -> PathBuf {
+    if path.is_dir() {
+        return path.to_owned();
+    }
+    let catalog = fs::canonicalize(folder).ok().filter(|folder| folder.parent().is_some() && path.starts_with(folder));
+    catalog.unwrap_or_else(|| path.parent().unwrap_or(path).to_owned())
+}
+
+/// A task of a worker.
+#[derive(Serialize, Deserialize)]
+enum ParseTask {
+    /// Sends the triples of a file, then the reports.
+    Content(DumpFile),
+    /// Sends the datasets of a catalogue, then the rest of it, or an error.
+    Catalog(CatalogSource),
+}
+
+/// The worker's side.
+pub(crate) struct FileParser;
+
+impl Handler for FileParser {
+    fn handle(&self, task: &[u8], context: &TaskContext) -> io::Result<()> {
+        match serde_json::from_slice(task)? {
+            ParseTask::Content(file) => send_content(&file, context),
+            ParseTask::Catalog(source) => send_catalog(&source, context),
+        }
+    }
+}
+
+fn send_content(file: &DumpFile, context: &TaskContext) -> io::Result<()> {
+    let mut writer = TripleStreamWriter::new(|triples: &[u8]| send(context, TRIPLES, triples));
+    let reports = file.read(&mut writer);
+    writer.finish()?;
+    send_json(context, REPORTS, &reports)
+}
+
+fn send_catalog(source: &CatalogSource, context: &TaskContext) -> io::Result<()> {
+    let catalog = match source.read() {
+        Ok(catalog) => catalog,
+        Err(error) => return send_json(context, ERROR, &SerializedError::from_error(error, source.path())),
+    };
+    let (catalog, datasets) = SerializedCatalog::from_catalog(catalog);
+    for dataset in datasets {
+        send_json(context, DATASET, &dataset)?;
+    }
+    send_json(context, CATALOG, &catalog)
+}
+
+fn send_json(context: &TaskContext, kind: u8, value: &impl Serialize) -> io::Result<()> {
+    let mut piece = vec![kind];
+    serde_json::to_writer(&mut piece, value)?;
+    context.send(&piece)
+}
+
+fn send(context: &TaskContext, kind: u8, content: &[u8]) -> io::Result<()> {
+    let mut piece = Vec::with_capacity(1 + content.len());
+    piece.push(kind);
+    piece.extend_from_slice(content);
+    context.send(&piece)
+}
+
+/// The result of a task about a catalogue, as it is received.
+#[derive(Default)]
+struct CatalogResult {
+    datasets: Vec<Dataset>,
+    end: Option<Result<SerializedCatalog, SerializedError>>,
+}
+
+impl CatalogResult {
+    fn take(&mut self, piece: &[u8]) -> io::Result<()> {
+        match piece.split_first() {
+            Some((&DATASET, json)) => self.datasets.push(serde_json::from_slice::<SerializedDataset>(json)?.into()),
+            Some((&CATALOG, json)) => self.end = Some(Ok(serde_json::from_slice(json)?)),
+            Some((&ERROR, json)) => self.end = Some(Err(serde_json::from_slice(json)?)),
+            _ => return Err(io::ErrorKind::InvalidData.into()),
+        }
+        Ok(())
+    }
+
+    /// Returns the catalogue or the error; `None` if the result is incomplete.
+    fn finish(self) -> Option<Result<Catalog, CatalogError>> {
+        Some(match self.end? {
+            Ok(catalog) => Ok(catalog.into_catalog(self.datasets)),
+            Err(error) => Err(error.into()),
+        })
+    }
+}
+
+/// Returns the problem of the first file of a dataset that could not be read at all.
+pub(crate) fn unreadable_file(files: &[FileReport]) -> Option<String> {
+    let file = files.iter().find(|file| file.outcome == Outcome::Unreadable)?;
+    Some(format!("{}: {}", file.file, file.problems.first()?))
+}
