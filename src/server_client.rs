@@ -75,6 +75,23 @@ pub(super) struct Found {
     pub(super) model: String,
 }
 
+impl Found {
+    /// Reads the response of `/api/search`. Datasets after the candidates of re-ranking have no score of it, and follow in their
+    /// order. Returns `None` if the response is invalid.
+    fn new(response: &Value) -> Option<Self> {
+        let mut scores: Vec<Scored> = Vec::new();
+        for hit in response["hits"].as_array()? {
+            let score = match &hit["score"] {
+                Value::Null => scores.last().map_or(0.0, |last| last.score - 1.0),
+                score => score.as_f64()?,
+            };
+            scores.push(Scored { id: DatasetId::new(hit["id"].as_str()?).ok()?, score });
+        }
+        let model = response["model"].as_str()?.to_owned();
+        Some(Self { ranking: Ranking::from_scores(scores), model })
+    }
+}
+
 enum Connection {
     /// Socket of a home on this machine.
     #[cfg(unix)]
@@ -100,15 +117,8 @@ impl ServerClient {
         let parameters = [("q", words), ("k", &depth), ("literal", "true"), ("duplicates", "all")];
         let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
         let response = self.get(&format!("/api/search?{query}"))?;
-        let invalid = || format!("{} sent an invalid response; it must be lodeseek of this version", self.name());
-        let hits = response["hits"].as_array().with_context(invalid)?;
-        let mut scores = Vec::with_capacity(hits.len());
-        for hit in hits {
-            let (id, score) = (hit["id"].as_str().with_context(invalid)?, hit["score"].as_f64().with_context(invalid)?);
-            scores.push(Scored { id: DatasetId::new(id)?, score });
-        }
-        let model = response["model"].as_str().unwrap_or_default().to_owned();
-        Ok(Found { ranking: Ranking::from_scores(scores), model })
+        Found::new(&response)
+            .with_context(|| format!("{} sent an invalid response; it must be lodeseek of this version", self.name()))
     }
 
     /// Finds the server of a home; `None` if none accepts changes.
@@ -319,6 +329,17 @@ mod tests {
     fn the_body_follows_an_empty_line() {
         assert_eq!(json_of(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n{\"id\": 1}"), Some(json!({"id": 1})));
         assert_eq!(json_of(b"HTTP/1.1 200 OK\r\n"), None);
+    }
+
+    #[test]
+    fn hits_without_a_score_follow_those_with_one() {
+        let hits = json!([{"id": "a", "score": 0.5}, {"id": "c", "score": null}, {"id": "b", "score": null}]);
+        let found = Found::new(&json!({"model": "best", "hits": hits})).expect("a response");
+        let ranks: Vec<String> = found.ranking.iter().map(|one| one.id.to_string()).collect();
+        assert_eq!((ranks.join(" ").as_str(), found.model.as_str()), ("a c b", "best"));
+        for invalid in [json!({}), json!({"model": "best", "hits": [{"id": "a b", "score": 1}]})] {
+            assert!(Found::new(&invalid).is_none(), "{invalid}");
+        }
     }
 
     #[test]

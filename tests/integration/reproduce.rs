@@ -462,7 +462,7 @@ mod program {
         assert_eq!(names, ["fusion", "wrong"]);
         for (condition, output, part) in [
             ("no-such-condition", output.as_path(), "no condition at acordar/no-such-condition.toml"),
-            ("acordar-published", &output, "acordar/README.md says what belongs there"),
+            ("acordar-published", &output, "acordar/README.md states what belongs there"),
             ("testdata/fusion.toml", &root().join("README.md"), "something else than results"),
         ] {
             let ran = reproduce(condition, output);

@@ -1,6 +1,6 @@
 //! Sources of catalogues, and readers for them: in this process, or in another one.
 
-use super::{Catalog, CatalogError, Dataset, Dialect, LocalCopy, Metadata, OtherResourceCounts};
+use super::{Catalog, CatalogError, Dataset, Dialect, LocalCopy, Location, Metadata, OtherResourceCounts};
 use super::{Distribution, RemoteContent, Statement};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -123,7 +123,41 @@ impl SerializedCatalog {
     #[must_use]
     pub fn into_catalog(self, datasets: Vec<Dataset>) -> Catalog {
         let Self { folder, problems, unreadable_entries, is_truncated, other_resources, dialect, next_pages } = self;
-        Catalog { folder, datasets, problems, unreadable_entries, is_truncated, other_resources, dialect, next_pages }
+        let mut catalog = Catalog {
+            folder,
+            datasets,
+            problems,
+            unreadable_entries,
+            is_truncated,
+            other_resources,
+            dialect,
+            next_pages,
+        };
+        catalog.make_ids_unique();
+        catalog
+    }
+}
+
+impl Catalog {
+    /// Returns a catalogue whose files are those that its source may name: in its folder if it is local, and none but the file
+    /// itself if it was downloaded.
+    ///
+    /// # Errors
+    /// If the catalogue names another file: an untrusted process wrote it.
+    pub fn confined_to(mut self, source: &CatalogSource) -> Result<Self, String> {
+        let path = source.path();
+        let folder = if path.is_dir() { Some(path) } else { path.parent() };
+        self.folder = folder.unwrap_or(Path::new("")).to_owned();
+        let is_local = matches!(source, CatalogSource::Local { .. });
+        for distribution in self.datasets.iter().flat_map(|dataset| &dataset.distributions) {
+            let other = match (&distribution.copy, &distribution.location) {
+                (Some(LocalCopy::File(copy)), _) if copy != path => copy.as_path(),
+                (_, Location::File(file)) if !is_local => Path::new(file),
+                _ => continue,
+            };
+            return Err(format!("it names the file {}", other.display()));
+        }
+        Ok(self)
     }
 }
 
@@ -218,6 +252,35 @@ mod tests {
             let (expected, found) = (read(), through_json(read()));
             assert!(!expected.datasets.is_empty(), "{source:?}: {expected:?}");
             assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+        }
+    }
+
+    #[test]
+    fn a_catalogue_names_no_files_outside_of_its_source() {
+        let download = CatalogSource::Download {
+            path: "/home/harvest/page".into(),
+            address: "http://e.org/".to_owned(),
+            media_type: None,
+        };
+        let local = CatalogSource::Local { path: "/data/catalog.ttl".into() };
+        let catalog = |location: Location, copy: Option<LocalCopy>| {
+            let distribution = Distribution { copy, ..Distribution::new(location) };
+            let metadata = Metadata::new(crate::DatasetId::new("a").expect("an id"));
+            let dataset = Dataset { distributions: vec![distribution], ..Dataset::new(metadata) };
+            Catalog { folder: "/".into(), datasets: vec![dataset], ..Catalog::default() }
+        };
+        let remote = || Location::Remote("http://e.org/a.nt".to_owned());
+        let copy = |path: &str| Some(LocalCopy::File(path.into()));
+        let sound = catalog(remote(), copy("/home/harvest/page")).confined_to(&download).expect("its own file");
+        assert_eq!(sound.folder, Path::new("/home/harvest"));
+        let sound = catalog(Location::File("a.nt".to_owned()), None).confined_to(&local).expect("a file in its folder");
+        assert_eq!(sound.folder, Path::new("/data"));
+        for (source, location, copy) in [
+            (&download, remote(), copy("/etc/passwd")),
+            (&download, Location::File("etc/passwd".to_owned()), None),
+            (&local, remote(), copy("/etc/passwd")),
+        ] {
+            assert!(catalog(location, copy).confined_to(source).is_err_and(|reason| reason.contains("etc/passwd")));
         }
     }
 

@@ -2,6 +2,7 @@
 //! no IRIs yet.
 
 use super::{DatasetId, Iris};
+use lodeseek_rdf::{is_writable_iri, is_writable_tag};
 use oxrdf::{BaseDirection, Literal, NamedNode, Term, Triple};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -53,6 +54,23 @@ impl Statement {
     #[must_use]
     pub fn new(subject: Node, predicate: &str, object: impl Into<Value>) -> Self {
         Self { subject, predicate: predicate.to_owned(), object: object.into() }
+    }
+
+    /// Returns true if the IRIs and the language tag have no characters that end them in RDF syntaxes.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        let is_node = |node: &Node| match node {
+            Node::Dataset | Node::Part(_) => true,
+            Node::Iri(iri) => is_writable_iri(iri),
+        };
+        let is_object = match &self.object {
+            Value::Node(node) => is_node(node),
+            Value::Literal(literal) => match literal.language() {
+                Some(tag) => is_writable_tag(tag),
+                None => is_writable_iri(literal.datatype().as_str()),
+            },
+        };
+        is_node(&self.subject) && is_writable_iri(&self.predicate) && is_object
     }
 
     /// Returns the triple of this statement in the catalogue graph.
@@ -109,6 +127,22 @@ mod literal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn statements_that_would_forge_others_are_not_writable() {
+        let forged = "http://e.org/o> .\n<http://e.org/victim";
+        let tagged = Literal::new_language_tagged_literal_unchecked("x", "en .\n<s> <p> <o>");
+        for (subject, predicate, object) in [
+            (Node::Iri(forged.into()), "http://e.org/p", Value::from(Literal::from(7))),
+            (Node::Dataset, forged, Literal::from(7).into()),
+            (Node::Dataset, "http://e.org/p", Node::Iri(forged.into()).into()),
+            (Node::Dataset, "http://e.org/p", Literal::new_typed_literal("x", NamedNode::new_unchecked(forged)).into()),
+            (Node::Dataset, "http://e.org/p", tagged.into()),
+        ] {
+            assert!(!Statement::new(subject, predicate, object).is_writable());
+        }
+        assert!(Statement::new(Node::Dataset, "http://e.org/p", Node::Iri("http://e.org/ö?a#b".into())).is_writable());
+    }
 
     #[test]
     fn statements_are_the_same_after_json() {

@@ -1,6 +1,7 @@
 //! Dataset identifiers.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
 /// Identifier of a dataset within a home.
@@ -15,7 +16,7 @@ use std::fmt;
 /// assert_eq!(DatasetId::from_text("soil map").map(|id| id.to_string()).as_deref(), Some("soil-map"));
 /// # Ok::<(), lodeseek_ranking::InvalidDatasetId>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(transparent)]
 pub struct DatasetId(String);
 
@@ -51,6 +52,12 @@ impl DatasetId {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for DatasetId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

@@ -212,15 +212,26 @@ impl<'p> PieceReader<'p> {
 
     fn subject(&mut self) -> io::Result<NamedOrBlankNodeRef<'p>> {
         match self.byte()? {
-            IRI => Ok(NamedNodeRef::new_unchecked(self.text()?).into()),
+            IRI => Ok(self.iri()?.into()),
             BLANK => Ok(BlankNodeRef::new_unchecked(self.text()?).into()),
             _ => Err(invalid()),
         }
     }
 
+    /// Reads an IRI. The writer is not trusted: an IRI with other characters would forge statements where it is written.
+    fn iri(&mut self) -> io::Result<NamedNodeRef<'p>> {
+        let text = self.text()?;
+        if is_writable_iri(text) { Ok(NamedNodeRef::new_unchecked(text)) } else { Err(invalid()) }
+    }
+
+    fn tag(&mut self) -> io::Result<&'p str> {
+        let text = self.text()?;
+        if is_writable_tag(text) { Ok(text) } else { Err(invalid()) }
+    }
+
     fn predicate(&mut self) -> io::Result<NamedNodeRef<'p>> {
         match self.byte()? {
-            IRI => Ok(NamedNodeRef::new_unchecked(self.text()?)),
+            IRI => self.iri(),
             _ => Err(invalid()),
         }
     }
@@ -250,18 +261,33 @@ impl<'p> PieceReader<'p> {
 
     /// Reads an object that is no triple term.
     fn plain_object(&mut self, kind: u8) -> io::Result<TermRef<'p>> {
+        if kind == IRI {
+            return Ok(self.iri()?.into());
+        }
         let text = self.text()?;
         Ok(match kind {
-            IRI => NamedNodeRef::new_unchecked(text).into(),
             BLANK => BlankNodeRef::new_unchecked(text).into(),
             TEXT => LiteralRef::new_simple_literal(text).into(),
-            TYPED => LiteralRef::new_typed_literal(text, NamedNodeRef::new_unchecked(self.text()?)).into(),
-            TAGGED => LiteralRef::new_language_tagged_literal_unchecked(text, self.text()?).into(),
-            LEFT_TO_RIGHT => directional(text, self.text()?, BaseDirection::Ltr),
-            RIGHT_TO_LEFT => directional(text, self.text()?, BaseDirection::Rtl),
+            TYPED => LiteralRef::new_typed_literal(text, self.iri()?).into(),
+            TAGGED => LiteralRef::new_language_tagged_literal_unchecked(text, self.tag()?).into(),
+            LEFT_TO_RIGHT => directional(text, self.tag()?, BaseDirection::Ltr),
+            RIGHT_TO_LEFT => directional(text, self.tag()?, BaseDirection::Rtl),
             _ => return Err(invalid()),
         })
     }
+}
+
+/// Returns true if an IRI has no characters that end it in RDF syntaxes.
+#[must_use]
+pub fn is_writable_iri(iri: &str) -> bool {
+    !iri.bytes()
+        .any(|byte| byte <= b' ' || matches!(byte, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\'))
+}
+
+/// Returns true if a language tag has no characters that end it in RDF syntaxes.
+#[must_use]
+pub fn is_writable_tag(tag: &str) -> bool {
+    !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 fn directional<'p>(text: &'p str, language: &'p str, direction: BaseDirection) -> TermRef<'p> {

@@ -4,7 +4,8 @@
 //! here, so that its size is not bounded by the memory of a worker. If a worker fails, its file counts as unreadable.
 
 use lodeseek_catalog::{
-    Catalog, CatalogError, CatalogReader, CatalogSource, Dataset, SerializedCatalog, SerializedDataset, SerializedError,
+    Catalog, CatalogError, CatalogReader, CatalogSource, Dataset, SerializedCatalog, SerializedDataset,
+    SerializedError, Statement,
 };
 use lodeseek_harvest::StoreOutcome;
 use lodeseek_rdf::dump::{FileReport, Outcome};
@@ -37,8 +38,8 @@ const ERROR: u8 = b'E';
 pub struct Parser(Option<Arc<ParserPools>>);
 
 impl Parser {
-    /// Creates a parser whose workers have these options, and read these folders, or another one that contains the file. The
-    /// first file starts the first worker.
+    /// Creates a parser whose workers have these options, and can read `folders`; for a file elsewhere, its own folder. The first
+    /// file starts the first worker.
     pub(crate) fn with_workers(options: PoolOptions, folders: Vec<PathBuf>) -> Self {
         Self(Some(Arc::new(ParserPools { options, folders, pools: Mutex::default() })))
     }
@@ -92,13 +93,17 @@ impl ContentParser {
 impl CatalogReader for Parser {
     fn read(&self, source: &CatalogSource) -> Result<Catalog, CatalogError> {
         let Some(pools) = &self.0 else { return source.read() };
-        let folder = if source.path().is_dir() { source.path() } else { Path::new("") };
+        let path = source.path();
+        let failed = |reason| CatalogError::Reader { path: path.to_owned(), reason };
+        let folder = if path.is_dir() { path } else { Path::new("") };
         let mut result = CatalogResult::default();
-        let run =
-            pools.run(source.path(), folder, &ParseTask::Catalog(source.clone()), &mut |piece| result.take(piece));
-        let failed = |reason| CatalogError::Reader { path: source.path().to_owned(), reason };
+        // A worker holds a catalogue as a whole, in more bytes than it sends.
+        let limit = pools.options.limits.memory_megabytes << 20;
+        let run = pools.run(path, folder, &ParseTask::Catalog(source.clone()), limit, &mut |piece| result.take(piece));
         run.map_err(|error| failed(reason(&error)))?;
-        result.finish().unwrap_or_else(|| Err(failed(INCOMPLETE.to_owned())))
+        let catalog = result.finish().ok_or_else(|| failed(INCOMPLETE.to_owned()))??;
+        // The worker parsed the input of others: it decides about no other files.
+        catalog.confined_to(source).map_err(|reason| failed(format!("{DAMAGED}{reason}")))
     }
 }
 
@@ -106,7 +111,8 @@ impl ContentReader for ContentParser {
     fn read_file(&self, file: &DumpFile, folder: &Path, sink: &mut dyn TripleSink) -> io::Result<Vec<FileReport>> {
         let Some(pools) = &self.parser.0 else { return Ok(file.read(sink)) };
         let (mut reports, mut triples) = (None, 0);
-        let run = pools.run(&file.path, folder, &ParseTask::Content(file.clone()), &mut |piece| {
+        let limit = file.limits.decompressed_bytes;
+        let run = pools.run(&file.path, folder, &ParseTask::Content(file.clone()), limit, &mut |piece| {
             match piece.split_first() {
                 Some((&TRIPLES, piece)) => triples += read_triple_stream(piece, sink)?,
                 Some((&REPORTS, json)) => reports = Some(serde_json::from_slice(json)?),
@@ -120,6 +126,7 @@ impl ContentReader for ContentParser {
             (Err(error @ WorkerError::Start(_)), _) => return Err(io::Error::other(error)),
             (Err(error), _) => reason(&error),
         };
+        let reason = if triples > 0 { format!("{reason}; the rest was not read") } else { reason };
         tracing::warn!(file = file.name, reason, "a file could not be parsed");
         self.failed().insert(file.name.clone());
         Ok(vec![FileReport { triples, ..FileReport::unreadable(&file.name, reason) }])
@@ -127,6 +134,7 @@ impl ContentReader for ContentParser {
 }
 
 const INCOMPLETE: &str = "the process that parsed it sent an incomplete result";
+const DAMAGED: &str = "the process that parsed it sent a damaged result: ";
 
 /// Returns the reason for which a file was not parsed.
 fn reason(error: &WorkerError) -> String {
@@ -134,7 +142,10 @@ fn reason(error: &WorkerError) -> String {
         WorkerError::Memory(megabytes) => {
             format!("parsing it needs more than {megabytes} MB of memory; raise --worker-memory if you trust the file")
         }
-        WorkerError::Time(time) => format!("parsing it needs more than {} s", time.as_secs()),
+        WorkerError::Time(time) => {
+            let seconds = time.as_secs();
+            format!("parsing it needs more than {seconds} s; --no-workers has no such limit, if you trust the file")
+        }
         WorkerError::Ended(reason) => format!("the process that parsed it ended: {reason}"),
         error => error.to_string(),
     }
@@ -157,22 +168,35 @@ struct ParserPool {
 }
 
 impl ParserPools {
-    /// Runs a task about a file, and passes on the pieces of its result. An error of `receive` ends the task.
+    /// Runs a task about a file, and passes on the pieces of its result, at most `limit` bytes. An error of `receive` ends the
+    /// task.
     fn run(
         &self,
         path: &Path,
         folder: &Path,
         task: &ParseTask,
+        limit: u64,
         receive: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<(), WorkerError> {
-        let json = serde_json::to_vec(task).map_err(|error| WorkerError::Ended(error.to_string()))?;
+        let unusual =
+            |error| WorkerError::Ended(format!("{}: {error}; rename it, or use --no-workers", path.display()));
+        let json = serde_json::to_vec(task).map_err(unusual)?;
         let task = Task { task: &json, input: &[], time: PARSE_TIMEOUT, is_cancelled: &|| false, answer: None };
-        let mut failure = None;
-        let run = self.pool(path, folder)?.run(&task, &mut |piece| match receive(&piece) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                failure = Some(error);
-                ControlFlow::Break(())
+        let (mut failure, mut left) = (None, limit);
+        let run = self.pool(path, folder)?.run(&task, &mut |piece| {
+            let received = match left.checked_sub(piece.len() as u64) {
+                Some(rest) => {
+                    left = rest;
+                    receive(&piece)
+                }
+                None => Err(io::Error::other(format!("it has more than {limit} bytes"))),
+            };
+            match received {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
             }
         });
         match failure {
@@ -183,19 +207,26 @@ impl ParserPools {
 
     /// Returns a pool whose workers can read a file, in its catalogue's folder or elsewhere.
     fn pool(&self, path: &Path, folder: &Path) -> Result<Pool, WorkerError> {
-        let mut pools = self.pools();
         // Of a file that does not exist, any worker reports the reason.
         let path = fs::canonicalize(path).ok();
         let is_in = |folder: &PathBuf| path.as_ref().is_none_or(|path| path.starts_with(folder));
-        if let Some(found) = pools.iter().find(|pool| pool.folders.iter().any(is_in)) {
-            return Ok(found.pool.clone());
-        }
         let shared: Vec<PathBuf> = self.folders.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
         let readable = match &path {
             Some(path) if !shared.iter().any(is_in) => vec![readable_folder(path, folder)],
             _ => shared,
         };
-        let pool = self.start(readable)?;
+        // A worker reads no more than its files need: a pool that can read other folders, too, is not used.
+        let started =
+            |pools: &[ParserPool]| pools.iter().find(|pool| pool.folders == readable).map(|pool| pool.pool.clone());
+        if let Some(pool) = started(&self.pools()) {
+            return Ok(pool);
+        }
+        // Other files do not wait for the start.
+        let pool = self.start(readable.clone())?;
+        let mut pools = self.pools();
+        if let Some(first) = started(&pools) {
+            return Ok(first);
+        }
         if pools.len() >= MAX_POOLS {
             pools.remove(0);
         }
@@ -281,13 +312,14 @@ fn send(context: &TaskContext, kind: u8, content: &[u8]) -> io::Result<()> {
 #[derive(Default)]
 struct CatalogResult {
     datasets: Vec<Dataset>,
+    problems: Vec<String>,
     end: Option<Result<SerializedCatalog, SerializedError>>,
 }
 
 impl CatalogResult {
     fn take(&mut self, piece: &[u8]) -> io::Result<()> {
         match piece.split_first() {
-            Some((&DATASET, json)) => self.datasets.push(serde_json::from_slice::<SerializedDataset>(json)?.into()),
+            Some((&DATASET, json)) => self.add(serde_json::from_slice::<SerializedDataset>(json)?.into()),
             Some((&CATALOG, json)) => self.end = Some(Ok(serde_json::from_slice(json)?)),
             Some((&ERROR, json)) => self.end = Some(Err(serde_json::from_slice(json)?)),
             _ => return Err(io::ErrorKind::InvalidData.into()),
@@ -295,10 +327,27 @@ impl CatalogResult {
         Ok(())
     }
 
+    /// Adds a dataset without the statements that no RDF syntax can write.
+    fn add(&mut self, mut dataset: Dataset) {
+        let all = dataset.extra_statements.len();
+        dataset.extra_statements.retain(Statement::is_writable);
+        let left_out = all - dataset.extra_statements.len();
+        if left_out > 0 {
+            let id = &dataset.metadata.id;
+            self.problems
+                .push(format!("dataset {id}: {left_out} statements with invalid IRIs or language tags were left out"));
+        }
+        self.datasets.push(dataset);
+    }
+
     /// Returns the catalogue or the error; `None` if the result is incomplete.
     fn finish(self) -> Option<Result<Catalog, CatalogError>> {
         Some(match self.end? {
-            Ok(catalog) => Ok(catalog.into_catalog(self.datasets)),
+            Ok(catalog) => {
+                let mut catalog = catalog.into_catalog(self.datasets);
+                catalog.problems.extend(self.problems);
+                Ok(catalog)
+            }
             Err(error) => Err(error.into()),
         })
     }

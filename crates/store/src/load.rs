@@ -177,8 +177,8 @@ impl DatasetReport {
     /// Creates the report of a dataset with so many distinct triples.
     #[must_use]
     pub fn new(id: DatasetId, title: &str, triples: u64, files: Vec<FileReport>) -> Self {
-        let read = files.iter().map(|file| file.triples).sum();
-        let skipped = files.iter().map(|file| file.skipped).sum();
+        let read = files.iter().map(|file| file.triples).fold(0, u64::saturating_add);
+        let skipped = files.iter().map(|file| file.skipped).fold(0, u64::saturating_add);
         Self { id, title: title.to_owned(), outcome: DatasetOutcome::Loaded, triples, read, skipped, files }
     }
 }
@@ -548,7 +548,11 @@ fn description(parsed: &Parsed, place: ContentPlace, store: &Store) -> Vec<Tripl
     let node = store.iris.dataset(&parsed.report.id);
     if parsed.report.skipped > 0 {
         let skipped = NamedNode::new_unchecked(lodeseek::SKIPPED_STATEMENTS);
-        triples.push(Triple::new(node.clone(), skipped, Literal::from(parsed.report.skipped as i64)));
+        triples.push(Triple::new(
+            node.clone(),
+            skipped,
+            Literal::from(i64::try_from(parsed.report.skipped).unwrap_or(i64::MAX)),
+        ));
     }
     if place == ContentPlace::IndexOnly && !parsed.content.is_empty() {
         triples.push(store.index_only_quad(&parsed.report.id).into());
