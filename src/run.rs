@@ -26,8 +26,9 @@ pub(crate) struct Arguments {
     topics: PathBuf,
     /// Rank by the public search of the server at this address, with its settings, instead of a home on this machine. Its
     /// responses have at most 100 datasets.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["model", "fields", "weights", "lengths", "ranking", "dpr", "colbert",
-        "sparse", "cross_encoder", "pool", "pool_depth", "dense_depth", "fusion", "fusion_weights", "popularity", "works"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["ModelArguments", "EncoderArguments", "ranking", "cross_encoder",
+        "cross_encoder_deadline", "pool", "pool_depth", "dense_depth", "combine", "fusion", "fusion_weights", "popularity", "works",
+        "min_similarity"])]
     server: Option<String>,
     #[command(flatten)]
     model: ModelArguments,

@@ -848,9 +848,13 @@ mod program {
         let record = std::fs::read_to_string(format!("{output}.json")).expect("a record");
         let record: Value = serde_json::from_str(&record).expect("JSON");
         assert_eq!((&record["server"], &record["tag"]), (&server.as_str().into(), &"server".into()), "{record}");
-        for (more, message) in
-            [(["--depth", "101"], "at most 100 datasets of a topic"), (["--model", "fsdm"], "cannot be used with")]
-        {
+        for (more, message) in [
+            (["--depth", "101"], "at most 100 datasets of a topic"),
+            (["--model", "fsdm"], "cannot be used with"),
+            (["--combine", "max"], "cannot be used with"),
+            (["--ranking", "words"], "cannot be used with"),
+            (["--device", "cpu"], "cannot be used with"),
+        ] {
             let refused = run_at(&server, "", &[&arguments[..3], &more[..]].concat());
             assert!(refused.code == Some(2) && refused.err.contains(message), "{refused:?}");
         }

@@ -5,8 +5,6 @@ usage: harvest_workers.py PROGRAM [ROUNDS]
 
 Generates two catalogues, one of many small datasets and one of few large ones, and harvests each into new homes, in turn without and
 with worker processes (default 5 rounds). Prints the median time of a harvest, and the ratio.
-
-Exits with 1 if a harvest with workers takes more than half as long again.
 """
 
 import json
@@ -52,7 +50,6 @@ def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     program, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) == 3 else 5
-    is_slow = False
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for name, datasets, triples in CATALOGS:
@@ -66,10 +63,8 @@ def main():
                         times[kind].append(seconds)
             without, workers = (statistics.median(times[kind]) for kind in ("without", "workers"))
             ratio = workers / without
-            is_slow |= ratio > 1.5
             print(f"{name}: {datasets} datasets of {triples} triples: without {without:.2f} s, with workers {workers:.2f} s, ratio {ratio:.2f}")
-    return 1 if is_slow else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
