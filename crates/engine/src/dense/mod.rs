@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use term_index::TermIndex;
-use vector_matrix::{MAX_EXACT_DATASETS, ScoredId, StoredMatrix, VectorSource, top_filtered_ids, top_ids};
+use vector_matrix::{MAX_EXACT_DATASETS, ScoredPlace, StoredMatrix, VectorSource, top_filtered_places, top_places};
 
 /// Maximum number of queries whose vectors are cached.
 const MAX_CACHED_QUERIES: NonZeroUsize = NonZeroUsize::new(256).expect("above 0");
@@ -207,20 +207,23 @@ impl DenseRetriever {
         depth: usize,
         scope: CandidateScope<'_>,
     ) -> Result<Vec<DatasetId>, EngineError> {
-        let best = |scored: &mut dyn Iterator<Item = ScoredId<'_>>, depth| match scope.filtered {
-            None => Ok(top_ids(scored, depth)),
-            Some(filtered) => top_filtered_ids(scored, depth, scope.snapshot, filtered),
+        let vectors = &*encoded.vectors;
+        let select = |scored: &mut dyn Iterator<Item = ScoredPlace>, depth| match scope.filtered {
+            None => Ok(top_places(scored, depth)),
+            Some(filtered) => top_filtered_places(scored, depth, vectors, scope.snapshot, filtered),
         };
         let queries = [Some(&*encoded.query); 2];
         let combine = |[metadata, data]: [Option<f64>; 2]| combination.combine(metadata, data);
-        if self.encoder.granularity() == Granularity::Term {
-            return match self.term_index(&encoded.vectors) {
-                Some(index) => best(&mut index.scores(&encoded.query, combine), depth),
-                None => Ok(Vec::new()),
-            };
-        }
-        let source = self.source(&encoded.vectors);
-        self.matrix(&encoded.vectors).nearest(source, queries, combine, depth, best)
+        let source = self.source(vectors);
+        let places = if self.encoder.granularity() == Granularity::Term {
+            match self.term_index(vectors) {
+                Some(index) => select(&mut index.scores(&encoded.query, combine), depth)?,
+                None => Vec::new(),
+            }
+        } else {
+            self.matrix(vectors).nearest(&source, queries, combine, depth, select)?
+        };
+        Ok(source.ids(&places))
     }
 
     fn source<'v>(&'v self, vectors: &'v VectorsSnapshot) -> VectorSource<'v, impl Fn(&DatasetId)> {
@@ -257,7 +260,9 @@ impl DenseRetriever {
             let mean = products.iter().flatten().sum::<f64>() / count.max(1) as f64;
             (mean > 0.0).then_some(mean.min(1.0))
         };
-        Ok(self.matrix(&stored).similarities(self.source(&stored), queries, mean))
+        let source = self.source(&stored);
+        let similar = self.matrix(&stored).similarities(&source, queries, mean);
+        Ok(similar.into_iter().map(|one| (source.id(one.place).clone(), one.score)).collect())
     }
 
     /// Returns the vectors of a query, ready for multiplication.
@@ -365,7 +370,7 @@ impl DenseRetriever {
         {
             return Arc::clone(matrix);
         }
-        let matrix = Arc::new(StoredMatrix::new(self.source(vectors), MAX_EXACT_DATASETS));
+        let matrix = Arc::new(StoredMatrix::new(&self.source(vectors), MAX_EXACT_DATASETS));
         *cached = Some(Arc::clone(&matrix));
         matrix
     }

@@ -6,12 +6,13 @@
 
 use crate::EngineError;
 use lodeseek_catalog::DatasetId;
-use lodeseek_index::vectors::{Rows, VectorsSnapshot};
+use lodeseek_index::vectors::{DatasetVectors, Rows, VectorsSnapshot};
 use lodeseek_index::{FilteredDocs, Snapshot};
 use lodeseek_rerank::{Query, SignRows, dpr};
 use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 /// Maximum number of datasets whose vectors, or weights of terms, are held in memory and compared exactly.
 pub(super) const MAX_EXACT_DATASETS: usize = 50_000;
@@ -48,10 +49,36 @@ enum AllVectors {
     Signs(VectorMatrix<SignRows>),
 }
 
-/// Stored vectors, and a function that receives the datasets whose vectors are damaged.
+/// Stored vectors, and a function that receives the datasets whose vectors are damaged. A dataset is named by its place among them.
 pub(super) struct VectorSource<'v, D> {
     pub(super) vectors: &'v VectorsSnapshot,
     pub(super) on_damage: D,
+}
+
+impl<D: Fn(&DatasetId)> VectorSource<'_, D> {
+    /// Returns the places of all datasets.
+    pub(super) fn places(&self) -> Range<u32> {
+        0..u32::try_from(self.vectors.len()).expect("fewer than 2^32 datasets fit into memory")
+    }
+
+    /// Returns the vectors of a dataset, or `None` if they are damaged.
+    pub(super) fn get(&self, place: u32) -> Option<DatasetVectors> {
+        let stored = self.vectors.get_at(place as usize).ok();
+        if stored.is_none() {
+            (self.on_damage)(self.id(place));
+        }
+        stored
+    }
+
+    /// Returns the id of a dataset.
+    pub(super) fn id(&self, place: u32) -> &DatasetId {
+        &self.vectors.ids()[place as usize]
+    }
+
+    /// Returns the ids of some datasets.
+    pub(super) fn ids(&self, places: &[u32]) -> Vec<DatasetId> {
+        places.iter().map(|place| self.id(*place).clone()).collect()
+    }
 }
 
 /// All vectors of a commit, held in memory, exactly or by their signs.
@@ -63,12 +90,12 @@ pub(super) struct StoredMatrix {
 
 impl StoredMatrix {
     /// Reads all vectors, exactly if there are at most `max_exact` datasets.
-    pub(super) fn new(source: VectorSource<'_, impl Fn(&DatasetId)>, max_exact: usize) -> Self {
+    pub(super) fn new(source: &VectorSource<'_, impl Fn(&DatasetId)>, max_exact: usize) -> Self {
         let vectors = source.vectors;
         let all = if vectors.len() <= max_exact {
-            AllVectors::Exact(VectorMatrix::exact(&source))
+            AllVectors::Exact(VectorMatrix::exact(source))
         } else {
-            AllVectors::Signs(VectorMatrix::signs(&source))
+            AllVectors::Signs(VectorMatrix::signs(source))
         };
         Self { generation: vectors.generation(), all }
     }
@@ -78,17 +105,17 @@ impl StoredMatrix {
     /// `select` returns the best so many of some datasets that pass a filter. `source` must be of the same generation.
     pub(super) fn nearest(
         &self,
-        source: VectorSource<'_, impl Fn(&DatasetId)>,
+        source: &VectorSource<'_, impl Fn(&DatasetId)>,
         queries: [Option<&Query>; 2],
         combine: impl Fn([Option<f64>; 2]) -> Option<f64>,
         depth: usize,
-        select: impl Fn(&mut dyn Iterator<Item = ScoredId<'_>>, usize) -> Result<Vec<DatasetId>, EngineError>,
-    ) -> Result<Vec<DatasetId>, EngineError> {
+        select: impl Fn(&mut dyn Iterator<Item = ScoredPlace>, usize) -> Result<Vec<u32>, EngineError>,
+    ) -> Result<Vec<u32>, EngineError> {
         match &self.all {
             AllVectors::Exact(matrix) => select(&mut matrix.scores(queries, combine), depth),
             AllVectors::Signs(matrix) => {
                 let candidates = select(&mut matrix.scores(queries, &combine), candidates_by_signs(depth))?;
-                Ok(top_ids(scores_of(&source, &candidates, queries, combine).into_iter(), depth))
+                Ok(top_places(scores_of(source, candidates, queries, combine), depth))
             }
         }
     }
@@ -96,16 +123,15 @@ impl StoredMatrix {
     /// Returns the combined products of all datasets, in no order. If only signs are held in memory, of the nearest ones by signs.
     pub(super) fn similarities(
         &self,
-        source: VectorSource<'_, impl Fn(&DatasetId)>,
+        source: &VectorSource<'_, impl Fn(&DatasetId)>,
         queries: [Option<&Query>; 2],
         combine: impl Fn([Option<f64>; 2]) -> Option<f64>,
-    ) -> Vec<(DatasetId, f64)> {
-        let owned = |one: ScoredId<'_>| (one.id.clone(), one.score);
+    ) -> Vec<ScoredPlace> {
         match &self.all {
-            AllVectors::Exact(matrix) => matrix.scores(queries, combine).map(owned).collect(),
+            AllVectors::Exact(matrix) => matrix.scores(queries, combine).collect(),
             AllVectors::Signs(matrix) => {
-                let candidates = top_ids(matrix.scores(queries, &combine), candidates_by_signs(0));
-                scores_of(&source, &candidates, queries, combine).into_iter().map(owned).collect()
+                let candidates = top_places(matrix.scores(queries, &combine), candidates_by_signs(0));
+                scores_of(source, candidates, queries, combine).collect()
             }
         }
     }
@@ -115,7 +141,7 @@ impl StoredMatrix {
 struct VectorMatrix<R> {
     rows: [R; 2],
     /// For each dataset, the rows of its metadata and of its data.
-    places: Vec<(DatasetId, [Option<usize>; 2])>,
+    places: Vec<[Option<u32>; 2]>,
 }
 
 impl VectorMatrix<Rows> {
@@ -123,10 +149,7 @@ impl VectorMatrix<Rows> {
     fn exact(source: &VectorSource<'_, impl Fn(&DatasetId)>) -> Self {
         let description = source.vectors.description();
         let mut values = [Vec::new(), Vec::new()];
-        let places = read(source, |text, row| {
-            values[text].extend(row);
-            values[text].len() / description.columns - 1
-        });
+        let places = read(source, |text, row| values[text].extend(row));
         let rows = values.map(|values| Rows::pack(&values, description.columns, description.precision));
         Self { rows, places }
     }
@@ -136,10 +159,7 @@ impl VectorMatrix<SignRows> {
     /// Reads the signs of all vectors.
     fn signs(source: &VectorSource<'_, impl Fn(&DatasetId)>) -> Self {
         let mut rows = [(); 2].map(|()| SignRows::new(source.vectors.description().columns));
-        let places = read(source, |text, row| {
-            rows[text].push(&row);
-            rows[text].rows() - 1
-        });
+        let places = read(source, |text, row| rows[text].push(&row));
         Self { rows, places }
     }
 }
@@ -151,102 +171,88 @@ impl<R: Comparable> VectorMatrix<R> {
         &self,
         queries: [Option<&Query>; 2],
         combine: impl Fn([Option<f64>; 2]) -> Option<f64>,
-    ) -> impl Iterator<Item = ScoredId<'_>> {
-        let [metadata, data] = [0, 1].map(|text| queries[text].map(|query| self.rows[text].products(query)));
-        self.places.iter().filter_map(move |(id, places)| {
-            let product = |products: &Option<Vec<f32>>, place: Option<usize>| {
-                products.as_ref().zip(place).map(|(products, place)| f64::from(products[place]))
-            };
-            let score = combine([product(&metadata, places[0]), product(&data, places[1])])?;
-            Some(ScoredId { score, id })
+    ) -> impl Iterator<Item = ScoredPlace> {
+        let products = [0, 1].map(|text| queries[text].map(|query| self.rows[text].products(query)));
+        (0..).zip(&self.places).filter_map(move |(place, rows)| {
+            let product = |text: usize| Some(f64::from(products[text].as_ref()?[rows[text]? as usize]));
+            let score = combine([product(0), product(1)])?;
+            Some(ScoredPlace { score, place })
         })
     }
 }
 
-/// Computes the scores of a few datasets from their stored vectors, in the order of `ids`.
-fn scores_of<'i>(
+/// Computes the scores of a few datasets from their stored vectors.
+fn scores_of(
     source: &VectorSource<'_, impl Fn(&DatasetId)>,
-    ids: &'i [DatasetId],
+    mut places: Vec<u32>,
     queries: [Option<&Query>; 2],
     combine: impl Fn([Option<f64>; 2]) -> Option<f64>,
-) -> Vec<ScoredId<'i>> {
+) -> impl Iterator<Item = ScoredPlace> {
+    // Vectors are read from the file in ascending order where datasets were encoded in that of their ids.
+    places.sort_unstable();
     let queries = queries.map(|query| query.filter(|query| query.rows() > 0).map(|query| query.row(0)));
-    let mut scored = Vec::with_capacity(ids.len());
-    for id in ids {
-        let stored = match source.vectors.get(id) {
-            Ok(Some(stored)) => stored,
-            Ok(None) => continue,
-            Err(_) => {
-                (source.on_damage)(id);
-                continue;
-            }
-        };
+    places.into_iter().filter_map(move |place| {
+        let stored = source.get(place)?;
         let product = |query: &Option<Vec<f32>>, rows: &Rows| {
             let row = (rows.rows() > 0).then(|| rows.row(0))?;
             query.as_ref().map(|query| f64::from(dpr::product(query, &row)))
         };
-        let products = [product(&queries[0], &stored.metadata), product(&queries[1], &stored.data)];
-        scored.extend(combine(products).map(|score| ScoredId { score, id }));
-    }
-    scored
+        let score = combine([product(&queries[0], &stored.metadata), product(&queries[1], &stored.data)])?;
+        Some(ScoredPlace { score, place })
+    })
 }
 
-/// Passes all vectors to `put`, which returns their places: 0 for metadata, 1 for data.
-fn read(
-    source: &VectorSource<'_, impl Fn(&DatasetId)>,
-    mut put: impl FnMut(usize, Vec<f32>) -> usize,
-) -> Vec<(DatasetId, [Option<usize>; 2])> {
-    let mut places = Vec::new();
-    for id in source.vectors.ids() {
-        let stored = match source.vectors.get(id) {
-            Ok(Some(stored)) => stored,
-            Ok(None) => continue,
-            Err(_) => {
-                (source.on_damage)(id);
-                continue;
-            }
-        };
-        let mut place = [None; 2];
-        for (text, matrix) in [&stored.metadata, &stored.data].into_iter().enumerate() {
-            if matrix.rows() > 0 {
-                place[text] = Some(put(text, matrix.row(0)));
+/// Passes all vectors to `put`: of metadata with 0, of data with 1. Returns the rows of each dataset, counted for each text.
+fn read(source: &VectorSource<'_, impl Fn(&DatasetId)>, mut put: impl FnMut(usize, Vec<f32>)) -> Vec<[Option<u32>; 2]> {
+    let mut counts = [0; 2];
+    let mut places = Vec::with_capacity(source.vectors.len());
+    for place in source.places() {
+        let mut rows = [None; 2];
+        if let Some(stored) = source.get(place) {
+            for (text, matrix) in [&stored.metadata, &stored.data].into_iter().enumerate() {
+                if matrix.rows() > 0 {
+                    put(text, matrix.row(0));
+                    rows[text] = Some(counts[text]);
+                    counts[text] += 1;
+                }
             }
         }
-        places.push((id.clone(), place));
+        places.push(rows);
     }
     places
 }
 
-/// A dataset and its score. The greatest is the best: that with the highest score, then the last id.
-pub(super) struct ScoredId<'v> {
+/// A dataset, by its place among the stored vectors, and its score. The greatest is the best: that with the highest score, then the
+/// last id.
+pub(super) struct ScoredPlace {
     pub(super) score: f64,
-    pub(super) id: &'v DatasetId,
+    pub(super) place: u32,
 }
 
-impl Ord for ScoredId<'_> {
+impl Ord for ScoredPlace {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.score.total_cmp(&other.score).then_with(|| self.id.cmp(other.id))
+        self.score.total_cmp(&other.score).then_with(|| self.place.cmp(&other.place))
     }
 }
 
-impl PartialOrd for ScoredId<'_> {
+impl PartialOrd for ScoredPlace {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for ScoredId<'_> {
+impl PartialEq for ScoredPlace {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for ScoredId<'_> {}
+impl Eq for ScoredPlace {}
 
-/// Returns the ids of the best `depth` datasets, in no order.
-pub(super) fn top_ids<'v>(scored: impl Iterator<Item = ScoredId<'v>>, depth: usize) -> Vec<DatasetId> {
+/// Returns the best `depth` datasets, in no order.
+pub(super) fn top_places(scored: impl Iterator<Item = ScoredPlace>, depth: usize) -> Vec<u32> {
     // A buffer of twice the depth, halved whenever it is full: few datasets reach it once its worst score is known.
-    let mut best: Vec<ScoredId<'v>> = Vec::new();
+    let mut best: Vec<ScoredPlace> = Vec::new();
     let mut worst = f64::NEG_INFINITY;
     for one in scored {
         if one.score >= worst {
@@ -262,33 +268,35 @@ pub(super) fn top_ids<'v>(scored: impl Iterator<Item = ScoredId<'v>>, depth: usi
         best.select_nth_unstable_by(depth, |a, b| b.cmp(a));
         best.truncate(depth);
     }
-    best.into_iter().map(|scored| scored.id.clone()).collect()
+    best.into_iter().map(|scored| scored.place).collect()
 }
 
-/// Returns the ids of the best `depth` datasets that pass a filter, in no order.
+/// Returns the best `depth` datasets that pass a filter, in no order.
 ///
 /// If few datasets pass, their ids are read and the others dropped. If many pass, datasets are tested from the best one on
 /// until enough have passed. Either way needs at most about √(depth · all) look-ups, provided that the filter is independent
 /// of the similarity.
-pub(super) fn top_filtered_ids<'v>(
-    scored: impl Iterator<Item = ScoredId<'v>>,
+pub(super) fn top_filtered_places(
+    scored: impl Iterator<Item = ScoredPlace>,
     depth: usize,
+    vectors: &VectorsSnapshot,
     index: &Snapshot,
     filtered: &FilteredDocs,
-) -> Result<Vec<DatasetId>, EngineError> {
-    let scored: Vec<ScoredId<'_>> = scored.collect();
+) -> Result<Vec<u32>, EngineError> {
+    let scored: Vec<ScoredPlace> = scored.collect();
     let max_ids = depth.saturating_mul(scored.len()).isqrt();
     if let Some(ids) = index.ids_if_few(filtered, max_ids)? {
-        let ids: FxHashSet<DatasetId> = ids.into_iter().collect();
-        return Ok(top_ids(scored.into_iter().filter(|scored| ids.contains(scored.id)), depth));
+        let places: FxHashSet<usize> = ids.iter().filter_map(|id| vectors.place(id)).collect();
+        return Ok(top_places(scored.into_iter().filter(|scored| places.contains(&(scored.place as usize))), depth));
     }
     let mut remaining = BinaryHeap::from(scored);
     let mut best = Vec::new();
     while best.len() < depth
         && let Some(scored) = remaining.pop()
     {
-        if index.address(scored.id)?.is_some_and(|address| filtered.contains(address)) {
-            best.push(scored.id.clone());
+        let id = &vectors.ids()[scored.place as usize];
+        if index.address(id)?.is_some_and(|address| filtered.contains(address)) {
+            best.push(scored.place);
         }
     }
     Ok(best)
@@ -341,8 +349,8 @@ mod tests {
         let vectors = Vectors::open(folder.path(), "f").expect("opened").snapshot().expect("read");
         let damaged = RefCell::new(Vec::new());
         let source =
-            || VectorSource { vectors: &vectors, on_damage: |id: &DatasetId| damaged.borrow_mut().push(id.clone()) };
-        let [exact, signs] = [usize::MAX, 0].map(|max_exact| StoredMatrix::new(source(), max_exact));
+            VectorSource { vectors: &vectors, on_damage: |id: &DatasetId| damaged.borrow_mut().push(id.clone()) };
+        let [exact, signs] = [usize::MAX, 0].map(|max_exact| StoredMatrix::new(&source, max_exact));
         assert!(matches!(exact.all, AllVectors::Exact(_)) && matches!(signs.all, AllVectors::Signs(_)));
         for combination in Combination::ALL {
             let combine = |[metadata, data]: [Option<f64>; 2]| combination.combine(metadata, data);
@@ -350,8 +358,8 @@ mod tests {
             for query in &queries {
                 let query = Query::new(&Matrix::new(COLUMNS, query.clone()));
                 let [exact, by_signs] = [&exact, &signs].map(|matrix| {
-                    let select = |scored: &mut dyn Iterator<Item = ScoredId<'_>>, depth| Ok(top_ids(scored, depth));
-                    matrix.nearest(source(), [Some(&query); 2], combine, 10, select).expect("selected")
+                    let select = |scored: &mut dyn Iterator<Item = ScoredPlace>, depth| Ok(top_places(scored, depth));
+                    matrix.nearest(&source, [Some(&query); 2], combine, 10, select).expect("selected")
                 });
                 all += exact.len();
                 found += exact.iter().filter(|id| by_signs.contains(id)).count();
@@ -360,16 +368,15 @@ mod tests {
         }
         let query = Query::new(&Matrix::new(COLUMNS, queries[0].clone()));
         let mean = |[metadata, data]: [Option<f64>; 2]| Combination::Mean.combine(metadata, data);
-        let [exact, by_signs] = [&exact, &signs].map(|matrix| matrix.similarities(source(), [Some(&query); 2], mean));
+        let [exact, by_signs] = [&exact, &signs].map(|matrix| matrix.similarities(&source, [Some(&query); 2], mean));
         assert_eq!((exact.len(), by_signs.len()), (DATASETS - DATASETS / 15, candidates_by_signs(0)));
-        let exact: BTreeMap<DatasetId, f64> = exact.into_iter().collect();
-        assert!(by_signs.iter().all(|(id, score)| (exact[id] - score).abs() < 1e-4), "the scores are exact");
-        let even = |scored: &mut dyn Iterator<Item = ScoredId<'_>>, depth| {
-            let is_even = |one: &ScoredId<'_>| one.id.as_str().ends_with(['0', '2', '4', '6', '8']);
-            Ok(top_ids(scored.filter(is_even), depth))
+        let exact: BTreeMap<u32, f64> = exact.into_iter().map(|one| (one.place, one.score)).collect();
+        assert!(by_signs.iter().all(|one| (exact[&one.place] - one.score).abs() < 1e-4), "the scores are exact");
+        let even = |scored: &mut dyn Iterator<Item = ScoredPlace>, depth| {
+            Ok(top_places(scored.filter(|one| one.place % 2 == 0), depth))
         };
-        let filtered = signs.nearest(source(), [Some(&query); 2], mean, 5, even).expect("selected");
-        assert!(filtered.len() == 5 && filtered.iter().all(|id| !id.as_str().ends_with(['1', '3', '5', '7', '9'])));
+        let filtered = signs.nearest(&source, [Some(&query); 2], mean, 5, even).expect("selected");
+        assert!(filtered.len() == 5 && filtered.iter().all(|place| place % 2 == 0));
         assert!(damaged.borrow().is_empty());
     }
 }

@@ -3,7 +3,6 @@
 use super::directory::{CHECKS, Directory, Entry};
 use super::{Description, Rows, VectorsError};
 use lodeseek_ranking::DatasetId;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +25,10 @@ pub struct Vectors {
 pub struct VectorsSnapshot {
     generation: u64,
     description: Description,
-    blocks: BTreeMap<DatasetId, Block>,
+    /// In ascending order.
+    ids: Vec<DatasetId>,
+    /// In the order of the ids.
+    blocks: Vec<Block>,
     data: OwnedBytes,
 }
 
@@ -86,9 +88,9 @@ impl VectorsSnapshot {
 
     fn new(directory: Directory, data: OwnedBytes) -> Self {
         let Directory { header, entries } = directory;
-        let block = |(id, entry)| (id, Block { entry, verified: AtomicBool::new(false) });
-        let blocks = entries.into_iter().map(block).collect();
-        Self { generation: header.generation, description: header.description, blocks, data }
+        let (ids, blocks) =
+            entries.into_iter().map(|(id, entry)| (id, Block { entry, verified: AtomicBool::new(false) })).unzip();
+        Self { generation: header.generation, description: header.description, ids, blocks, data }
     }
 
     /// Returns a number that changes with every commit.
@@ -106,32 +108,48 @@ impl VectorsSnapshot {
     /// Returns the number of datasets with vectors.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.blocks.len()
+        self.ids.len()
     }
 
     /// Returns true if there are no vectors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.blocks.is_empty()
+        self.ids.is_empty()
     }
 
-    /// Returns the datasets with vectors, by id.
-    pub fn ids(&self) -> impl Iterator<Item = &DatasetId> {
-        self.blocks.keys()
+    /// Returns the datasets with vectors, in ascending order. The position of a dataset in this list is its place.
+    #[must_use]
+    pub fn ids(&self) -> &[DatasetId] {
+        &self.ids
+    }
+
+    /// Returns the place of a dataset in [`Self::ids`], or `None` if it has no vectors.
+    #[must_use]
+    pub fn place(&self, id: &DatasetId) -> Option<usize> {
+        self.ids.binary_search(id).ok()
     }
 
     /// Returns the digest of the texts from which a dataset's vectors were computed.
     #[must_use]
     pub fn digest(&self, id: &DatasetId) -> Option<&str> {
-        self.blocks.get(id).map(|block| block.entry.digest.as_str())
+        self.place(id).map(|place| self.blocks[place].entry.digest.as_str())
     }
 
     /// Returns the vectors of a dataset, or `None` if it has none. The checksum is verified at the first access. An
     /// error concerns only this dataset.
     pub fn get(&self, id: &DatasetId) -> Result<Option<DatasetVectors>, VectorsError> {
-        let Some(block) = self.blocks.get(id) else { return Ok(None) };
-        let damaged = || VectorsError::DamagedBlock(id.clone());
-        let (offset, [metadata, data]) = self.place(&block.entry).ok_or_else(damaged)?;
+        self.place(id).map(|place| self.get_at(place)).transpose()
+    }
+
+    /// Returns the vectors of the dataset at a place of [`Self::ids`], as [`Self::get`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no such place.
+    pub fn get_at(&self, place: usize) -> Result<DatasetVectors, VectorsError> {
+        let block = &self.blocks[place];
+        let damaged = || VectorsError::DamagedBlock(self.ids[place].clone());
+        let (offset, [metadata, data]) = self.extent(&block.entry).ok_or_else(damaged)?;
         if !block.verified.load(Ordering::Relaxed) {
             if crc32fast::hash(&self.data[offset..offset + metadata + data]) != block.entry.checksum && CHECKS {
                 return Err(damaged());
@@ -144,17 +162,23 @@ impl VectorsSnapshot {
         };
         let metadata_rows = rows(offset, metadata, block.entry.rows[0])?;
         let data = rows(offset + metadata, data, block.entry.rows[1])?;
-        Ok(Some(DatasetVectors { metadata: metadata_rows, data }))
+        Ok(DatasetVectors { metadata: metadata_rows, data })
     }
 
     /// Returns the datasets whose vectors are damaged. Reads all vectors.
     #[must_use]
     pub fn damaged(&self) -> Vec<DatasetId> {
-        self.blocks.keys().filter(|id| self.get(id).is_err()).cloned().collect()
+        let mut damaged = Vec::new();
+        for (place, id) in self.ids.iter().enumerate() {
+            if self.get_at(place).is_err() {
+                damaged.push(id.clone());
+            }
+        }
+        damaged
     }
 
     /// Returns the offset of a block and the lengths of its matrices, if the file contains them.
-    fn place(&self, entry: &Entry) -> Option<(usize, [usize; 2])> {
+    fn extent(&self, entry: &Entry) -> Option<(usize, [usize; 2])> {
         let inside = entry.lies_within(self.data.len() as u64, &self.description);
         Some((usize::try_from(entry.offset).ok()?, entry.lengths(&self.description)?)).filter(|_| inside)
     }

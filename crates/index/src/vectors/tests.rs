@@ -264,7 +264,7 @@ proptest! {
         }
         open.finish().expect("finished");
         let snapshot = Vectors::open(folder.path(), "0123").expect("opened").snapshot().expect("read");
-        prop_assert_eq!(snapshot.ids().map(|id| id.to_string()).collect::<Vec<_>>(), model.keys().cloned().collect::<Vec<_>>());
+        prop_assert_eq!(snapshot.ids().iter().map(ToString::to_string).collect::<Vec<_>>(), model.keys().cloned().collect::<Vec<_>>());
         for (name, value) in model {
             prop_assert_eq!(first(&snapshot, &name), Some(value));
         }
