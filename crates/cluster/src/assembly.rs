@@ -109,12 +109,17 @@ impl<'r> Assembly<'r> {
         for (result, (_, path)) in results.iter().zip(objects) {
             let record = Record::read(&path)?;
             let header = record.header()?;
+            let not_valid = |reason: &str| ClusterError::row(result::TABLE, &result.id, reason);
+            if header.id != result.id || header.report.id.as_str() != result.id {
+                return Err(not_valid("its record belongs to another dataset"));
+            }
             check_base(&header, store)?;
             check_settings(&record, &header, &self.target)?;
             let description = record.description(&result.id)?;
             self.records.insert(DatasetId::new(result.id.as_str())?, path);
+            let paths = VersionFiles::paths(store.home(), &header.version);
+            let paths = paths.ok_or_else(|| not_valid("the version of its content is not valid"))?;
             if !store.has_graph_file(&header.version) {
-                let paths = VersionFiles::paths(store.home(), &header.version);
                 files.extend(paths.into_iter().zip(header.objects));
             }
             let RecordHeader { version, lacks_content, report, .. } = header;

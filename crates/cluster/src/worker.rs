@@ -14,7 +14,7 @@ use lodeseek_index::IndexDocument;
 use lodeseek_index::vectors::Precision;
 use lodeseek_rerank::Encoder;
 use lodeseek_snapshot::{Fetched, RemoteFiles, RemoteSnapshots, SnapshotError, StoredObject};
-use lodeseek_store::{SourceFile, SourcePlace};
+use lodeseek_store::{SourceFile, SourcePlace, VersionFiles};
 use lodeseek_worker::{Limits, Pool, PoolOptions, Task as PoolTask, WorkerError};
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -146,7 +146,7 @@ impl Worker {
             analysis: self.options.analysis,
         };
         let json = serde_json::to_vec(&derivation_task).map_err(|error| ClusterError::row(TABLE, &task.id, error))?;
-        let mut output = Output::new(folder);
+        let mut output = Output::new(folder, self.options.memory_megabytes << 20);
         let run = PoolTask { task: &json, input: &[], time: self.options.time, is_cancelled: &|| false, answer: None };
         let done = self.pool.run(&run, &mut |piece| match output.take(&piece) {
             Ok(()) => ControlFlow::Continue(()),
@@ -159,7 +159,14 @@ impl Worker {
             return Err(error);
         }
         match done {
-            Ok(()) => Ok(output.finish()),
+            Ok(()) => Ok(output.finish().and_then(|derived| {
+                // The worker process parsed untrusted files: its result may name nothing but its own task.
+                let Derivation { version, report, .. } = &derived.0;
+                if report.id.as_str() != task.id || VersionFiles::paths(Path::new(""), version).is_none() {
+                    return Err("the worker process returned a result that is not valid".to_owned());
+                }
+                Ok(derived)
+            })),
             Err(error @ WorkerError::Start(_)) => Err(error.into()),
             Err(error) => Ok(Err(error.to_string())),
         }
@@ -278,22 +285,32 @@ struct Output {
     answer: Option<Answer>,
     /// The content that is written: its place, its file, and the number of missing bytes.
     current: Option<(usize, File, u64)>,
+    /// Maximum total size of the contents in bytes: the process has them in memory.
+    max_bytes: u64,
     error: Option<ClusterError>,
 }
 
 impl Output {
-    fn new(folder: &Path) -> Self {
+    fn new(folder: &Path, max_bytes: u64) -> Self {
         let names = ["graph", "counts", "fingerprint", "document", "profile", "snippet"];
-        Self { paths: names.map(|name| folder.join(name)), answer: None, current: None, error: None }
+        Self { paths: names.map(|name| folder.join(name)), answer: None, current: None, max_bytes, error: None }
     }
 
     /// Takes a piece: the answer, or a part of the contents.
     fn take(&mut self, mut piece: &[u8]) -> Result<(), ClusterError> {
         if self.answer.is_none() {
-            let answer = serde_json::from_slice(piece).map_err(|error| ClusterError::row(TABLE, "", error))?;
+            let not_valid =
+                |error| Answer::Failed(format!("the worker process returned a result that is not valid: {error}"));
+            let mut answer = serde_json::from_slice(piece).unwrap_or_else(not_valid);
+            if let Answer::Derived(derivation) = &answer
+                && derivation.sizes.iter().fold(0_u64, |sum, size| sum.saturating_add(*size)) > self.max_bytes
+            {
+                answer = Answer::Failed("the worker process announced a result larger than its memory".to_owned());
+            }
             self.answer = Some(answer);
             return self.open(0);
         }
+        // Without a current content, the rest of a result that failed is ignored.
         while let Some((place, file, missing)) = &mut self.current {
             let length = usize::try_from(*missing).unwrap_or(usize::MAX).min(piece.len());
             let (now, rest) = piece.split_at(length);
@@ -328,5 +345,32 @@ impl Output {
             (Some(Answer::Failed(reason)), _) => Err(reason),
             _ => Err("the worker process sent an incomplete result".to_owned()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finished(answer: &str, max_bytes: u64) -> Result<[u64; 6], String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut output = Output::new(folder.path(), max_bytes);
+        for piece in [answer, "abc", "def"] {
+            output.take(piece.as_bytes()).expect("taken");
+        }
+        let (_, paths) = output.finish()?;
+        Ok(paths.map(|path| fs::metadata(path).expect("a file").len()))
+    }
+
+    #[test]
+    fn results_of_the_process_are_bounded() {
+        let derived = r#"{"derived":{"version":"0","fingerprint":null,"lacks_content":false,"peak_bytes":0,"sizes":[1,1,2,0,1,1],
+            "report":{"id":"a","title":"","outcome":"loaded","triples":0,"read":0,"skipped":0,"files":[]}}}"#;
+        assert_eq!(finished(derived, 6), Ok([1, 1, 2, 0, 1, 1]));
+        assert!(finished(derived, 5).is_err_and(|reason| reason.contains("larger than its memory")));
+        let huge = derived.replace("[1,1,", "[18446744073709551615,1,");
+        assert!(finished(&huge, u64::MAX - 1).is_err_and(|reason| reason.contains("larger than its memory")));
+        let other = derived.replace(r#""id":"a""#, r#""id":"a b""#);
+        assert!(finished(&other, 6).is_err_and(|reason| reason.contains("invalid dataset id")));
     }
 }

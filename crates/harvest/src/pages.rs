@@ -14,6 +14,8 @@ const ALTERNATES: &[&str] =
     &["text/turtle", "application/ld+json", "application/rdf+xml", "application/n-triples", "application/trig"];
 /// Number of bytes of a page that are searched for links.
 const HEAD: u64 = 1 << 20;
+/// Maximum number of alternate representations that are requested for one page.
+const MAX_ALTERNATES: usize = 10;
 
 /// Content of a page.
 pub(super) enum Page {
@@ -62,7 +64,7 @@ impl Run<'_, '_> {
                 Page::Other(alternates, reason) => {
                     tried.push(reason);
                     if candidate == address {
-                        waiting.extend(alternates);
+                        waiting.extend(alternates.into_iter().take(MAX_ALTERNATES));
                     }
                 }
                 Page::Missing(reason) => tried.push(reason),

@@ -55,20 +55,21 @@ impl VerifiedDirectory {
 
     /// Compares a file with its checksum, unless it was compared before or too much has been.
     fn verify_first_use(&self, path: &Path, file: &FileSlice) -> Result<(), OpenReadError> {
+        let state = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let size = file.len() as u64;
         {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let bytes = state.bytes.saturating_add(file.len() as u64);
-            if bytes > MAX_VERIFIED_BYTES || !state.verified.insert(path.to_owned()) {
+            let state = state();
+            if state.verified.contains(path) || state.bytes.saturating_add(size) > MAX_VERIFIED_BYTES {
                 return Ok(());
             }
-            state.bytes = bytes;
         }
-        let verified = verify_file(file).map_err(|error| self.damaged(path, error));
-        if verified.is_err() {
-            // The next attempt must fail, too.
-            self.state.lock().unwrap_or_else(PoisonError::into_inner).verified.remove(path);
+        // Without the lock: two threads may verify the same file, but neither uses it unverified.
+        verify_file(file).map_err(|error| self.damaged(path, error))?;
+        let mut state = state();
+        if state.verified.insert(path.to_owned()) {
+            state.bytes = state.bytes.saturating_add(size);
         }
-        verified
+        Ok(())
     }
 
     fn damaged(&self, path: &Path, error: io::Error) -> OpenReadError {

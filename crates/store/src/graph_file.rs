@@ -188,6 +188,11 @@ fn name(hash: &[u8]) -> String {
     hash.iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Returns true if a text has the form of a version: it is part of file names, and may come from elsewhere.
+pub(super) fn is_version(text: &str) -> bool {
+    text.len() == 2 * NAME_BYTES && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// Writes a file with a checksum as its first line, whole or not at all.
 pub fn write_checked(path: &Path, body: &[u8]) -> Result<(), StoreError> {
     write_whole(path, &with_checksum(body))

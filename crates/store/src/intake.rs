@@ -248,9 +248,10 @@ impl VersionFiles {
         Ok(Self { graph: compressed, counts, fingerprint, version })
     }
 
-    /// Returns the paths of the files in a home: of the graph, the counts and the fingerprint.
+    /// Returns the paths of the files in a home: of the graph, the counts and the fingerprint. `None` if the version is not valid.
     #[must_use]
-    pub fn paths(home: &Path, version: &str) -> [PathBuf; 3] {
-        [graph_file::path(home, version), counts::path(home, version), fingerprint::path(home, version)]
+    pub fn paths(home: &Path, version: &str) -> Option<[PathBuf; 3]> {
+        let paths = || [graph_file::path(home, version), counts::path(home, version), fingerprint::path(home, version)];
+        graph_file::is_version(version).then(paths)
     }
 }

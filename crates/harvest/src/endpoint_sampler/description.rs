@@ -1,13 +1,15 @@
 //! Metadata of a graph, from the endpoint's description and from the graph itself: titles, licence, creators, modification
 //! date.
 
+use super::SamplerError;
 use super::client::{QueryClient, QueryFailure};
 use super::queries;
 use super::query::Template;
 use super::response_cache::{ResponseCache, Row};
-use lodeseek_catalog::{DatasetId, Metadata, Text, dcat};
+use lodeseek_catalog::{DatasetId, Metadata, Text, dcat, disambiguate_id};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
+use std::collections::BTreeMap;
 
 const TRIPLE: &[&str] = &["s", "p", "o"];
 const NODE: &[&str] = &["place", "node"];
@@ -121,8 +123,29 @@ fn fill<T>(ours: &mut Vec<T>, theirs: Vec<T>) {
     }
 }
 
-/// Derives an id from an IRI without its scheme. It is unique, and used where no description contains an identifier.
-pub(super) fn id_of(iri: &str) -> Option<DatasetId> {
+/// Derives an id from each of some distinct IRIs, without its scheme. IRIs that give the same id, such as `http://e.org/g` and
+/// `https://e.org/g/`, each get a hash of the IRI as well, so that an id depends on no order.
+///
+/// # Errors
+///
+/// [`SamplerError::NoId`] for an IRI that gives no id.
+pub(super) fn ids_of<'i>(iris: impl Iterator<Item = &'i str>) -> Result<Vec<DatasetId>, SamplerError> {
+    let mut derived = Vec::new();
+    let mut counts = BTreeMap::<DatasetId, usize>::new();
+    for iri in iris {
+        let id = id_of(iri).ok_or_else(|| SamplerError::NoId(iri.to_owned()))?;
+        *counts.entry(id.clone()).or_default() += 1;
+        derived.push((iri, id));
+    }
+    let mut ids = Vec::with_capacity(derived.len());
+    for (iri, id) in derived {
+        let unique = if counts[&id] == 1 { Some(id) } else { disambiguate_id(&id, iri) };
+        ids.push(unique.ok_or_else(|| SamplerError::NoId(iri.to_owned()))?);
+    }
+    Ok(ids)
+}
+
+fn id_of(iri: &str) -> Option<DatasetId> {
     let name = iri.split_once("://").map_or(iri, |(_, rest)| rest);
     DatasetId::from_text(name.trim_end_matches('/'))
 }
@@ -130,4 +153,25 @@ pub(super) fn id_of(iri: &str) -> Option<DatasetId> {
 /// Derives a title from the local name of an IRI.
 pub(super) fn title_of(iri: &str) -> Text {
     Text::plain(words(local_name(iri)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_independent_of_the_order() {
+        let ids = |iris: &[&str]| -> Vec<String> {
+            let ids = ids_of(iris.iter().copied()).expect("ids");
+            ids.iter().map(ToString::to_string).collect()
+        };
+        let [plain, slash, other] = ["http://e.org/g", "https://e.org/g/", "http://e.org/h"];
+        assert_eq!(ids(&[plain, other]), ["e.org/g", "e.org/h"]);
+        let all = ids(&[plain, slash, other]);
+        assert!(all[0].starts_with("e.org/g-") && all[1].starts_with("e.org/g-") && all[0] != all[1], "{all:?}");
+        assert_eq!(all[2], "e.org/h");
+        let [second, first] = <[String; 2]>::try_from(ids(&[slash, plain])).expect("two ids");
+        assert_eq!([first, second], [all[0].clone(), all[1].clone()]);
+        assert!(matches!(ids_of(["http:///"].into_iter()), Err(SamplerError::NoId(iri)) if iri == "http:///"));
+    }
 }

@@ -36,7 +36,7 @@ mod sample;
 use client::{QueryClient, QueryFailure};
 use counts::{ListQueries, Partition};
 use description::GraphDescription;
-use lodeseek_catalog::{Dataset, DatasetId, Extent, Metadata, RemoteContent};
+use lodeseek_catalog::{Dataset, DatasetId, Extent, Metadata, RemoteContent, disambiguate_id};
 use lodeseek_net::sparql_client::{CallOptions, RemoteError, SparqlClient};
 use lodeseek_rdf::TripleGraph;
 use oxrdf::NamedNode;
@@ -291,10 +291,11 @@ impl<'s> EndpointSampler<'s> {
         let mut report = SamplerReport { endpoint: self.endpoint.as_str().to_owned(), ..SamplerReport::default() };
         let graphs = self.graphs(&mut client, graphs, &mut report)?;
         progress.set(SamplerProgress { graphs_total: graphs.len(), ..progress.get() });
+        let own_ids = description::ids_of(graphs.iter().map(|graph| self.iri(graph.as_ref())))?;
         let mut ids = BTreeSet::new();
-        for (place, graph) in graphs.iter().enumerate() {
+        for (place, (graph, own_id)) in graphs.iter().zip(own_ids).enumerate() {
             let mut task = Task::new(self, graph.as_ref(), client.spent, client.cache_hits);
-            let sampled = task.sample(&mut client, &mut ids)?;
+            let sampled = task.sample(&mut client, own_id, &mut ids)?;
             report.graphs.push(task.finish(&client));
             if let Some(sampled) = sampled {
                 take(sampled)?;
@@ -306,7 +307,7 @@ impl<'s> EndpointSampler<'s> {
         Ok(report)
     }
 
-    /// Returns the graphs to sample, those without a complete sample first.
+    /// Returns the distinct graphs to sample, those without a complete sample first.
     fn graphs(
         &self,
         client: &mut QueryClient<'_>,
@@ -324,8 +325,15 @@ impl<'s> EndpointSampler<'s> {
                 if names.is_empty() { vec![None] } else { names.into_iter().map(Some).collect() }
             }
         };
+        let mut seen = BTreeSet::new();
+        found.retain(|graph| seen.insert(graph.as_ref().map(|graph| graph.as_str().to_owned())));
         found.sort_by_key(|graph| self.cache(graph.as_ref()).state().is_some_and(|state| state.finished));
         Ok(found)
+    }
+
+    /// Returns the IRI of a graph; that of the endpoint for the default graph.
+    fn iri<'g>(&'g self, graph: Option<&'g NamedNode>) -> &'g str {
+        graph.unwrap_or(self.endpoint).as_str()
     }
 
     fn cache(&self, graph: Option<&NamedNode>) -> ResponseCache {
@@ -387,9 +395,10 @@ impl<'t> Task<'t> {
     fn sample(
         &mut self,
         client: &mut QueryClient<'_>,
+        own_id: DatasetId,
         ids: &mut BTreeSet<DatasetId>,
     ) -> Result<Option<SampledGraph>, SamplerError> {
-        match self.try_sample(client, ids) {
+        match self.try_sample(client, own_id, ids) {
             Ok(sampled) => Ok(sampled),
             Err(QueryFailure::Stopped(reason)) => {
                 self.report.left_out.push(reason.to_string());
@@ -407,13 +416,12 @@ impl<'t> Task<'t> {
     fn try_sample(
         &mut self,
         client: &mut QueryClient<'_>,
+        own_id: DatasetId,
         ids: &mut BTreeSet<DatasetId>,
     ) -> Result<Option<SampledGraph>, QueryFailure> {
         if self.sampler.options.cache_policy == CachePolicy::Discard {
             self.cache.clear()?;
         }
-        let iri = self.graph.unwrap_or(self.sampler.endpoint).as_str();
-        let own_id = description::id_of(iri).ok_or_else(|| SamplerError::NoId(iri.to_owned()))?;
         let at_endpoint = match self.graph {
             Some(graph) => self.optional("description", description::from_endpoint(client, graph, &own_id))?.flatten(),
             None => None,
@@ -483,20 +491,23 @@ impl<'t> Task<'t> {
     }
 
     /// Returns the metadata with an id that is unique in this run: the identifier that the endpoint gives, else an id
-    /// derived from the graph's IRI.
+    /// derived from the graph's IRI, with a hash of it if the endpoint gives another graph this id.
     fn metadata(
         &mut self,
         described: Option<GraphDescription>,
         own_id: DatasetId,
         ids: &mut BTreeSet<DatasetId>,
     ) -> Result<Metadata, SamplerError> {
-        let iri = self.graph.unwrap_or(self.sampler.endpoint).as_str();
+        let iri = self.sampler.iri(self.graph);
         let (identifier, metadata) = described.map_or((None, None), |read| (read.identifier, Some(read.metadata)));
         let mut id = self.prefixed_id(identifier.as_ref().unwrap_or(&own_id))?;
         if ids.contains(&id) {
             id = self.prefixed_id(&own_id)?;
         }
-        ids.insert(id.clone());
+        if !ids.insert(id.clone()) {
+            id = disambiguate_id(&id, iri).ok_or_else(|| SamplerError::NoId(iri.to_owned()))?;
+            ids.insert(id.clone());
+        }
         self.report.dataset = Some(id.clone());
         let mut metadata = Metadata { id: id.clone(), ..metadata.unwrap_or_else(|| Metadata::new(id)) };
         metadata.source = metadata.source.or_else(|| Some(iri.to_owned()));
