@@ -7,7 +7,7 @@
 
 use super::changes::{NEWEST_PAGE_SIZE, NewestPackages, Stamp, with_overlap};
 use super::fetch::{FetchedFile, Purpose};
-use super::pages::root_of;
+use super::pages::{PageContent, root_of};
 use super::state::PortalRecord;
 use super::{HarvestError, Run, Source};
 use form_urlencoded::Serializer;
@@ -301,20 +301,14 @@ impl Run<'_, '_> {
         address: &str,
         fetched: &FetchedFile,
     ) -> Result<bool, HarvestError> {
-        let read = match self.read_catalog(address, fetched)? {
-            Ok(read) => read,
-            Err(reason) => {
-                source.fail(address, reason);
-                return Ok(false);
-            }
-        };
-        match read {
-            Ok(catalog) if catalog.dialect == Dialect::Ckan => {
-                self.process(source, catalog)?;
+        match self.read_catalog(address, fetched)? {
+            PageContent::Catalog(catalog) if catalog.dialect == Dialect::Ckan => {
+                self.process(source, *catalog)?;
                 return Ok(true);
             }
-            Ok(_) => source.fail(address, "the response contains no packages"),
-            Err(error) => source.fail(address, error),
+            PageContent::Catalog(_) => source.fail(address, "the response contains no packages"),
+            PageContent::Invalid(error) => source.fail(address, error),
+            PageContent::Skipped(reason) => source.fail(address, reason),
         }
         Ok(false)
     }

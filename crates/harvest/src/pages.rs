@@ -17,6 +17,15 @@ const HEAD: u64 = 1 << 20;
 /// Maximum number of alternate representations that are requested for one page.
 const MAX_ALTERNATES: usize = 10;
 
+/// A page that was fetched, as it was parsed.
+pub(super) enum PageContent {
+    Catalog(Box<Catalog>),
+    /// No catalogue.
+    Invalid(CatalogError),
+    /// Not parsed, or not to the end, for this reason: its content ended the process before, or the parser panicked.
+    Skipped(String),
+}
+
 /// Content of a page.
 pub(super) enum Page {
     /// A catalogue.
@@ -126,26 +135,19 @@ impl Run<'_, '_> {
         if source.report.pages == 1 {
             source.contents.insert(fetched.file.sha256.clone());
         }
-        let read = match self.read_catalog(address, &fetched)? {
-            Ok(read) => read,
-            Err(reason) => return Ok(Page::Missing(reason)),
-        };
-        Ok(match read {
-            Ok(catalog) => Page::Catalog(Box::new(catalog), fetched),
-            Err(CatalogError::NoDataset { .. }) => {
+        Ok(match self.read_catalog(address, &fetched)? {
+            PageContent::Catalog(catalog) => Page::Catalog(catalog, fetched),
+            PageContent::Invalid(CatalogError::NoDataset { .. }) => {
                 let alternates = alternates(&fetched.path, &fetched.file.address)?;
                 Page::Other(alternates, format!("<{address}>: a page without a description of a dataset"))
             }
-            Err(error) => Page::Other(Vec::new(), format!("<{address}>: {}", reason(&error))),
+            PageContent::Invalid(error) => Page::Other(Vec::new(), format!("<{address}>: {}", reason(&error))),
+            PageContent::Skipped(reason) => Page::Missing(reason),
         })
     }
 
-    /// Parses a page. The outer error is the reason why it is not read: it ended the process before.
-    pub(super) fn read_catalog(
-        &mut self,
-        address: &str,
-        fetched: &FetchedFile,
-    ) -> Result<Result<Result<Catalog, CatalogError>, String>, HarvestError> {
+    /// Parses a page.
+    pub(super) fn read_catalog(&mut self, address: &str, fetched: &FetchedFile) -> Result<PageContent, HarvestError> {
         let FetchedFile { path, file, .. } = fetched;
         let download = CatalogSource::Download {
             path: path.clone(),
@@ -154,7 +156,13 @@ impl Run<'_, '_> {
         };
         let reader = &self.harvester.options.reader;
         let quarantine = &mut self.fetcher.state.quarantine;
-        quarantine.guard(&format!("<{address}>"), &file.sha256, BTreeSet::new(), || reader.read(&download))
+        let read =
+            quarantine.guard(&format!("<{address}>"), &file.sha256, BTreeSet::new(), || reader.read(&download))?;
+        Ok(match read {
+            Ok(Ok(catalog)) => PageContent::Catalog(Box::new(catalog)),
+            Ok(Err(error)) => PageContent::Invalid(error),
+            Err(reason) => PageContent::Skipped(reason),
+        })
     }
 }
 
