@@ -97,7 +97,7 @@ struct AssembleArguments {
     /// Location of the results, as for `work`.
     #[arg(value_name = "URL")]
     location: SnapshotLocation,
-    /// Base of all IRIs. It is fixed when the collection is created [default: that of the results].
+    /// Base of all IRIs, written when the collection is created [default: that of the results].
     #[arg(long, value_name = "IRI")]
     base: Option<String>,
     /// Ranking of searches [default: as recorded, else best]. Vectors that the workers did not make are made now.

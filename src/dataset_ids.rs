@@ -2,9 +2,16 @@
 
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{Searcher, similar_ids};
+use lodeseek_store::{Access, Store};
+use std::path::Path;
 
 /// Returns the error for an id that the index does not contain.
-pub(super) fn unknown(searcher: &Searcher, id: &DatasetId) -> anyhow::Error {
+pub(super) fn unknown(home: &Path, searcher: &Searcher, id: &DatasetId) -> anyhow::Error {
+    // A store that another process writes cannot be read: the error is then that of any unknown id.
+    let loaded = Store::open(home, Access::Read, None).and_then(|store| store.ids());
+    if loaded.is_ok_and(|ids| ids.contains(id)) {
+        return anyhow::anyhow!("dataset {id} is loaded, but not indexed; run `lodeseek index`");
+    }
     let advice = match searcher.catalog().ids() {
         Ok(ids) => advice(id.as_str(), &ids),
         Err(error) => error.to_string(),

@@ -6,6 +6,7 @@ use super::model::ModelArguments;
 #[cfg(feature = "lab")]
 use super::ranking::encoder_options;
 use super::ranking::{Choice, Execution, FusionSettings, Preset};
+use super::values::positive;
 #[cfg(feature = "lab")]
 use anyhow::Context;
 use anyhow::ensure;
@@ -48,7 +49,7 @@ pub(super) struct EncoderArguments {
     pub(super) device: Option<Device>,
     /// Number of threads of one model run, and of scoring [default: the number of physical cores while encoding, 1 for a
     /// query].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = positive)]
     pub(super) model_threads: Option<NonZeroUsize>,
     /// Path of the ONNX Runtime library [default: ORT_DYLIB_PATH, else the one installed with the program, else the one that
     /// `make setup` downloaded, else the system's].
@@ -173,7 +174,7 @@ pub(super) struct RerankArguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pool: Vec<ModelKind>,
     /// Number of candidates of each model [default: 30; with works and descriptions alone: 100].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = positive)]
     pool_depth: Option<NonZeroUsize>,
     /// Number of additional candidates: the nearest of all datasets by the vectors of --dpr, and by --sparse; 0 disables [default: 10;
     /// with works and descriptions alone: 100].
@@ -456,12 +457,18 @@ pub(super) fn record(reranker: &Reranker) -> Value {
     })
 }
 
-/// Returns the tag of a re-ranked run: the pool, or `model` if the pool is empty, and the encoders.
+/// Returns the tag of a re-ranked run: the pool, or `model` if the pool is empty, and the encoders with their methods. A fusion
+/// is written `fsdm+bm25+dpr:NAME`; without one, `fsdm>>dpr:NAME`, as in PyTerrier.
 pub(super) fn tag(model: &str, reranker: &Reranker) -> String {
     let pool: Vec<&str> = reranker.options().pool.iter().map(|kind| kind.name()).collect();
     let pool = if pool.is_empty() { model.to_owned() } else { pool.join("+") };
-    let encoders = reranker.encoders().map(|encoder| format!("+{}", encoder.name().replace(char::is_whitespace, "-")));
-    [pool].into_iter().chain(encoders).collect()
+    let encoders = reranker.encoders().map(|encoder| {
+        let method = method_name(encoder.granularity()).to_lowercase();
+        format!("{method}:{}", encoder.name().replace(char::is_whitespace, "-"))
+    });
+    let encoders = encoders.collect::<Vec<_>>().join("+");
+    let operator = if reranker.options().fusion.is_some() { "+" } else { ">>" };
+    if encoders.is_empty() { pool } else { [pool, encoders].join(operator) }
 }
 
 /// Returns the name that users know for the method of a granularity.

@@ -7,7 +7,7 @@ mod report;
 use super::ExitStatus;
 use super::config::Config;
 use super::encoder::RerankArguments;
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use lodeseek_engine::Searcher;
 use lodeseek_eval::{
     Average, Comparison, Correction, Folds, Metric, Qrels, Resampling, Run, ScorePrecision, SignificanceTest,
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "QRELS")]
     qrels: PathBuf,
     /// Runs in TREC format. Their scores define the order.
-    #[arg(value_name = "RUN", required_unless_present = "topics")]
+    #[arg(value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// Measure the rankings of the home for these topics instead of runs. One topic a line: id, tab, text.
     #[arg(long, value_name = "FILE", conflicts_with = "runs")]
@@ -105,6 +105,10 @@ enum Scores {
 }
 
 pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    ensure!(
+        arguments.topics.is_some() || !arguments.runs.is_empty(),
+        "there is nothing to evaluate: give run files, or --topics FILE to rank with the home"
+    );
     let can_rerank = arguments.topics.is_some() || !arguments.rerank.is_requested();
     anyhow::ensure!(can_rerank, "re-ranking requires --topics: the order of run files is not changed");
     let qrels = Qrels::read(&arguments.qrels)?;

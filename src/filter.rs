@@ -1,14 +1,20 @@
 //! Arguments that filter datasets, and the output of facet counts.
 
 use super::terminal::{grouped, safe};
+use super::values::year;
 use lodeseek_catalog::{BoundingBox, Period};
-use lodeseek_engine::{Facet, FacetCounts, Filter, ValueCount, facet_label, facet_value};
+use lodeseek_engine::{
+    BrowseRequest, EngineError, Facet, FacetCounts, Filter, IndexedCatalog, ValueCount, facet_label, facet_value,
+};
 use std::io::{self, Write};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct FilterArguments {
+    /// Only datasets known in or after this year. Datasets without a year are excluded.
+    #[arg(long, value_name = "YEAR", value_parser = year)]
+    since: Option<i32>,
     /// Only datasets known in or before this year, and datasets without a year.
-    #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i32).range(0..=9999))]
+    #[arg(long, value_name = "YEAR", value_parser = year)]
     before: Option<i32>,
     /// Only datasets whose area has a point in common with this box, in degrees: west,south,east,north. Datasets of unknown
     /// area are excluded.
@@ -59,13 +65,28 @@ pub(super) struct FilterArguments {
 impl FilterArguments {
     /// Returns the filter that the arguments specify.
     pub(super) fn filter(&self) -> Filter {
-        let mut filter = Filter { until: self.before, within: self.within, covers: self.covers, ..Filter::default() };
+        let Self { since, before: until, within, covers, .. } = *self;
+        let mut filter = Filter { since, until, within, covers, ..Filter::default() };
         for facet in Facet::ALL {
             for value in self.values(facet).iter().map(|value| value.trim()).filter(|value| !value.is_empty()) {
                 filter = filter.with(facet, facet_value(facet, value));
             }
         }
         filter
+    }
+
+    /// Returns the values that no dataset has, each with its facet: as a filter they exclude all datasets.
+    pub(super) fn unknown_values(&self, catalog: &IndexedCatalog) -> Result<Vec<(Facet, &str)>, EngineError> {
+        let mut unknown = Vec::new();
+        for facet in Facet::ALL {
+            for value in self.values(facet) {
+                let filter = Filter::default().with(facet, facet_value(facet, value.trim()));
+                if catalog.browse(&BrowseRequest { filter, ..BrowseRequest::default() })?.total == 0 {
+                    unknown.push((facet, value.as_str()));
+                }
+            }
+        }
+        Ok(unknown)
     }
 
     fn values(&self, facet: Facet) -> &[String] {

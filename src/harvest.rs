@@ -96,7 +96,7 @@ pub(crate) struct Arguments {
     /// Maximum duration of one request, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = HarvestOptions::default().request_timeout.as_secs())]
     max_file_seconds: u64,
-    /// Base of all IRIs. It is fixed when the home is created.
+    /// Base of all IRIs, written when the home is created; `rebase` changes it.
     #[arg(long, value_name = "IRI")]
     base: Option<String>,
     /// Ranking with --every: words, balanced or best; best makes vectors [default: as indexed, else best].

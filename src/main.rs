@@ -56,6 +56,7 @@ mod terminal;
 mod token;
 mod traces;
 mod tune;
+mod values;
 mod verify;
 mod worker;
 

@@ -6,6 +6,7 @@ use super::output::OutputArguments;
 use super::replica::storage_options;
 use super::server_client::ServerClient;
 use super::terminal::{bar, counted, grouped};
+use super::values::positive;
 use anyhow::Context;
 use lodeseek_snapshot::{PublishReport, RemoteSnapshots, Retention, SnapshotLocation, publish};
 use lodeseek_store::{Access, Store, StoreError, is_home};
@@ -22,7 +23,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "URL")]
     location: SnapshotLocation,
     /// Delete all but the N latest snapshots, and objects older than a day that only deleted ones use [default: keep all].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = positive)]
     keep: Option<NonZeroUsize>,
     #[command(flatten)]
     output: OutputArguments,

@@ -54,7 +54,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let mut out = io::stdout().lock();
     if let Some(id) = &id {
         let assessed = assess_dataset(id, &store, &searcher, &checks)?;
-        let (label, assessment) = assessed.ok_or_else(|| dataset_ids::unknown(&searcher, id))?;
+        let (label, assessment) = assessed.ok_or_else(|| dataset_ids::unknown(home, &searcher, id))?;
         if arguments.output.is_json() {
             write_json(&mut out, &assessment_json(&label, &assessment))?;
         } else {

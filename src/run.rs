@@ -6,6 +6,7 @@ use super::encoder::{self, RerankArguments};
 use super::model::ModelArguments;
 use super::provenance;
 use super::server_client::{Found, ServerClient};
+use super::values::positive;
 use anyhow::{Context, ensure};
 use indicatif::ProgressBar;
 use lodeseek_engine::Searcher;
@@ -35,7 +36,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     rerank: RerankArguments,
     /// Maximum number of datasets ranked for a topic. With --dpr or --colbert also limited by the number of candidates.
-    #[arg(long, value_name = "N", default_value = "100")]
+    #[arg(long, value_name = "N", default_value = "100", value_parser = positive)]
     depth: NonZeroUsize,
     /// Output file; the provenance record is written to FILE.json [default: stdout, without a record].
     #[arg(long, short, value_name = "FILE")]

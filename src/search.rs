@@ -8,6 +8,7 @@ use super::filter::{self, FilterArguments, write_counts};
 use super::model::ModelArguments;
 use super::output::{OutputArguments, write_json};
 use super::terminal::{Style, counted, cut, grouped, safe, verb};
+use super::values::positive;
 use lodeseek_catalog::{DatasetId, Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
@@ -27,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     /// Maximum number of hits.
-    #[arg(short = 'k', long, value_name = "N", default_value = "10")]
+    #[arg(short = 'k', long, value_name = "N", default_value = "10", value_parser = positive)]
     depth: NonZeroUsize,
     #[command(flatten)]
     output: OutputArguments,
@@ -76,7 +77,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     }
     let query = arguments.query.join(" ");
     let examples: Vec<Example> =
-        arguments.like.iter().map(|named| example(&searcher, named)).collect::<anyhow::Result<_>>()?;
+        arguments.like.iter().map(|named| example(home, &searcher, named)).collect::<anyhow::Result<_>>()?;
     let request = SearchRequest {
         syntax: if arguments.literal { QuerySyntax::Literal } else { QuerySyntax::Interpreted },
         depth: arguments.depth.get(),
@@ -95,12 +96,22 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         write_json(&mut out, &hit_json(&query, &response))?;
     } else {
         write_response(&mut out, &searcher, &request, &response, &arguments.like)?;
+        if response.hits.is_empty() {
+            for (facet, value) in arguments.filter.unknown_values(searcher.catalog())? {
+                writeln!(
+                    out,
+                    "No dataset has the {} {}; --facets lists the values of all hits.",
+                    facet.name(),
+                    safe(value)
+                )?;
+            }
+        }
     }
     Ok(if response.hits.is_empty() || response.only_closest { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
 /// Returns an example by the id of a dataset, or else by the path of a file.
-fn example(searcher: &Searcher, named: &str) -> anyhow::Result<Example> {
+fn example(home: &Path, searcher: &Searcher, named: &str) -> anyhow::Result<Example> {
     let id = DatasetId::new(named);
     if let Ok(id) = &id
         && searcher.catalog().numeric_facts(id)?.is_some()
@@ -113,7 +124,7 @@ fn example(searcher: &Searcher, named: &str) -> anyhow::Result<Example> {
         return Ok(Example::Graph(if searcher.encodes_examples() { example.with_texts(&graph) } else { example }));
     }
     let unknown = match &id {
-        Ok(id) => dataset_ids::unknown(searcher, id).to_string(),
+        Ok(id) => dataset_ids::unknown(home, searcher, id).to_string(),
         Err(error) => error.to_string(),
     };
     anyhow::bail!("--like {named}: neither a dataset nor a file; {unknown}")
@@ -223,9 +234,9 @@ fn write_rerank(out: &mut impl Write, rerank: &RerankSummary) -> io::Result<()> 
         writeln!(out, "popularity prior added: {weight} · ln(1 + uses or names), as of the catalogue")?;
     }
     if encoders.is_empty() {
-        writeln!(out, "{} candidates", rerank.candidates)?;
+        writeln!(out, "{}", counted(rerank.candidates as u64, "candidate"))?;
     } else {
-        writeln!(out, "{} candidates re-ranked by {}", rerank.candidates, encoders.join(" and "))?;
+        writeln!(out, "{} re-ranked by {}", counted(rerank.candidates as u64, "candidate"), encoders.join(" and "))?;
     }
     match &rerank.cross_encoder {
         Some(PairSummary { model, deadline_passed: true, scored }) => writeln!(

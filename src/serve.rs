@@ -7,6 +7,7 @@ use super::encoder::{RerankArguments, method_name};
 use super::harvest::ScheduleArguments;
 use super::ranking::Preset;
 use super::replica;
+use super::values::positive;
 use super::worker::WorkerArguments;
 use anyhow::Context;
 use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
@@ -40,7 +41,7 @@ pub(crate) struct Arguments {
     tls_key: Option<PathBuf>,
     /// Maximum number of open connections. One client address may have a quarter of them. Further connections receive status 503
     /// or 429 [default: 512].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = positive)]
     max_connections: Option<NonZeroUsize>,
     /// Cancel a SPARQL query after this time, in seconds (503 with Retry-After) [default: 30].
     #[arg(long, value_name = "S")]

@@ -30,7 +30,7 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 /// A server elsewhere, and the token for it.
 #[derive(clap::Args, Debug, Default)]
 pub(super) struct ServerArguments {
-    /// Use the server at this address, started with `serve --admin`, instead of a home on this machine. Files are uploaded.
+    /// Use the server at this address, started with `serve --admin`, instead of a home on this machine. `load` uploads files.
     #[arg(long, value_name = "URL", env = "LODESEEK_SERVER")]
     server: Option<String>,
     /// File with the token for --server, which `lodeseek token add` created.

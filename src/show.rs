@@ -35,7 +35,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         return Ok(ExitStatus::Success);
     }
     let searcher = Searcher::open(home)?;
-    let card = searcher.catalog().card(&id)?.ok_or_else(|| dataset_ids::unknown(&searcher, &id))?;
+    let card = searcher.catalog().card(&id)?.ok_or_else(|| dataset_ids::unknown(home, &searcher, &id))?;
     let related = searcher.catalog().related(&id)?.unwrap_or_default();
     if arguments.output.is_json() {
         write_json(&mut out, &json(&card, &related)?)?;

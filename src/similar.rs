@@ -7,6 +7,7 @@ use super::encoder::EncoderArguments;
 use super::output::{OutputArguments, write_json};
 use super::ranking::Choice;
 use super::terminal::{Style, counted, safe};
+use super::values::positive;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{
     ExampleGraph, RerankOptions, Reranker, Searcher, SimilarDataset, SimilarDatasets, SimilarityClause, SimilarityPart,
@@ -25,7 +26,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
     /// Maximum number of datasets.
-    #[arg(short = 'k', long, value_name = "N", default_value = "10")]
+    #[arg(short = 'k', long, value_name = "N", default_value = "10", value_parser = positive)]
     depth: NonZeroUsize,
     #[command(flatten)]
     output: OutputArguments,
@@ -50,7 +51,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         }
         (None, Some(id)) => {
             let id = DatasetId::new(id.as_str())?;
-            searcher.similar(&id, depth)?.ok_or_else(|| dataset_ids::unknown(&searcher, &id))?
+            searcher.similar(&id, depth)?.ok_or_else(|| dataset_ids::unknown(home, &searcher, &id))?
         }
         (None, None) => anyhow::bail!("no dataset is given; name one, or a file with --file"),
     };

@@ -103,7 +103,7 @@ impl Source {
         Ok(Self::Dataset(Box::new(Searcher::open(home)?), DatasetId::new(target)?))
     }
 
-    fn make(self, request: &SnippetRequest, deadline: Deadline<'_>) -> anyhow::Result<SnippetResult> {
+    fn make(self, home: &Path, request: &SnippetRequest, deadline: Deadline<'_>) -> anyhow::Result<SnippetResult> {
         match self {
             Self::File(content) => {
                 let made = extract_snippet(&content, &Analysis::default(), request, deadline)?;
@@ -111,7 +111,10 @@ impl Source {
             }
             Self::Dataset(searcher, id) => {
                 let made = searcher.snippet(&id, request, deadline)?;
-                let missing = || dataset_ids::unknown(&searcher, &id).context(format!("{id} is no file"));
+                let missing = || {
+                    let unknown = dataset_ids::unknown(home, &searcher, &id);
+                    anyhow::anyhow!("{id} is neither a file nor a dataset: {unknown}")
+                };
                 Ok(SnippetResult::Dataset(Box::new(made.ok_or_else(missing)?)))
             }
         }
@@ -139,7 +142,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let source = Source::open(home, arguments, request.method)?;
     let started = Instant::now();
     let has_passed = || arguments.deadline.is_some_and(|limit| started.elapsed() >= Duration::from_millis(limit));
-    let made = source.make(&request, Deadline::new(&has_passed))?;
+    let made = source.make(home, &request, Deadline::new(&has_passed))?;
     let time = started.elapsed();
     let (content, snippet) = made.parts();
     if let Some(syntax) = arguments.rdf {

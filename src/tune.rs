@@ -1,4 +1,4 @@
-//! `lodeseek tune`: learns how the rankings of a home are fused, and writes it into the configuration.
+//! `lodeseek tune`: learns how the rankings of a home are fused, and writes a significant gain into the configuration.
 
 use super::ExitStatus;
 use super::config::{Config, check_table, write_table};
@@ -27,13 +27,15 @@ const POOLS: [&[ModelKind]; 3] =
 const MAX_POPULARITY: f64 = 0.2;
 /// Name of the table in the configuration.
 const TABLE: &str = "fusion";
+/// Significance level: a gain with a p value of this or more may be chance.
+const MAX_P: f64 = 0.05;
 /// Minimum number of judged queries: with fewer, what is learned is chance.
 const MIN_TOPICS: usize = 10;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
     /// Topics, one a line: id, tab, text. Needs --qrels.
-    #[arg(long, value_name = "FILE", requires = "qrels", required_unless_present = "clicks")]
+    #[arg(long, value_name = "FILE", requires = "qrels")]
     topics: Option<PathBuf>,
     /// Judgements in TREC format.
     #[arg(long, value_name = "FILE", requires = "topics")]
@@ -50,6 +52,9 @@ pub(crate) struct Arguments {
     /// Report only: do not change lodeseek.toml.
     #[arg(long)]
     dry_run: bool,
+    /// Write a gain that is not significant as well (p of .05 or more).
+    #[arg(long, conflicts_with = "dry_run")]
+    accept: bool,
     #[command(flatten)]
     encoders: EncoderArguments,
 }
@@ -84,16 +89,16 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     }
     let learned = tuning.learn(qrels.topics());
     let differences = Differences::new(after.iter().zip(&before).map(|(after, before)| after - before));
+    let p = SignificanceTest::default().p(&differences);
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "{} of {}: default {:.4}, learned {:.4} (cross-validated, {} folds), p = {:.3}",
+        "{} of {}: default {:.4}, learned {:.4} (cross-validated, {} folds), p = {p:.3}",
         arguments.objective,
         queries(before.len()),
         mean(&before),
         mean(&after),
         arguments.folds,
-        SignificanceTest::default().p(&differences),
     )?;
     let table = tuning.describe(&learned);
     let names = candidates[learned.pool].names.join(", ");
@@ -107,6 +112,10 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     }
     if arguments.dry_run {
         return Ok(ExitStatus::Success);
+    }
+    if p >= MAX_P && !arguments.accept {
+        writeln!(out, "the gain may be chance (p = {p:.3}): the configuration is unchanged; --accept writes it")?;
+        return Ok(ExitStatus::NoResult);
     }
     let path = write_table(home, TABLE, &format!("Learned by `lodeseek tune`; weights of {names}."), &table)?;
     writeln!(out, "written to {}; a running server uses it after a restart", path.display())?;

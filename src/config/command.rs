@@ -4,6 +4,7 @@ use super::{Config, FILE, KEYS, Key, Kind};
 use crate::ExitStatus;
 use crate::output::OutputArguments;
 use crate::ranking::{self, Record};
+use crate::terminal::counted;
 use anyhow::{Context, ensure};
 use lodeseek_engine::index_folder;
 use lodeseek_index::{AnalysisKind, Index};
@@ -116,8 +117,12 @@ fn check(home: &Path) -> anyhow::Result<()> {
     }
     ranking::Choice::new(home, &config, None, None)?.check()?;
     ensure!(config.unknown_variables.is_empty(), "{}", config.unknown_variables.join("\n"));
-    let count = KEYS.iter().filter(|key| config.source(key.path).is_some()).count();
-    writeln!(io::stdout().lock(), "{}: {count} settings, no problem found", super::path(home).display())?;
+    let count = counted(KEYS.iter().filter(|key| config.source(key.path).is_some()).count(), "setting");
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}: {count}, no problem found", super::path(home).display())?;
+    if !home.exists() {
+        writeln!(out, "there is no home at {} yet; `lodeseek load` creates it", home.display())?;
+    }
     Ok(())
 }
 

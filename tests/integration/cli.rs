@@ -368,7 +368,7 @@ fn errors_say_what_to_do() {
         assert!(unknown.contains("there is no dataset none"), "{unknown}");
     }
     let neither = fails(loaded.path(), &["snippet", "none"]);
-    assert!(neither.contains("none is no file: there is no dataset none in the index"), "{neither}");
+    assert!(neither.contains("none is neither a file nor a dataset: there is no dataset none in the index"), "{neither}");
     for command in ["show", "similar", "snippet", "quality"] {
         let unknown = fails(loaded.path(), &[command, "street-tree"]);
         assert!(unknown.contains("did you mean street-trees"), "{command}: {unknown}");
@@ -398,6 +398,30 @@ fn a_home_in_use_is_left_alone() {
         assert!(err.contains("is in use by another lodeseek process that writes it"), "{err}");
     }
     assert_eq!(run(home.path(), &["search", "ginkgo"]).code, Some(0), "the index can be searched meanwhile");
+}
+
+#[test]
+fn mistakes_get_a_remedy() {
+    let home = home();
+    let at = |arguments: &[&str]| run(home.path(), arguments);
+    let excluded = at(&["search", "trees", "--class", "foo:Bar", "--source", "nowhere.example"]);
+    assert_eq!(excluded.code, Some(1), "{excluded:?}");
+    for line in ["No dataset has the class foo:Bar;", "No dataset has the source nowhere.example;"] {
+        assert!(excluded.out.contains(line), "{excluded:?}");
+    }
+    let after = at(&["search", "data", "--since", "2100"]);
+    assert!(after.code == Some(1) && !after.out.contains("No dataset has"), "{after:?}");
+    assert!(fails(home.path(), &["search", "trees", "-k", "0"]).contains("expected a whole number of at least 1"));
+    assert!(fails(home.path(), &["search", "trees", "--before", "abc"]).contains("expected a year"));
+    assert!(fails(home.path(), &["evaluate", "testdata/qrels.txt"]).contains("give run files, or --topics FILE"));
+    assert!(
+        fails(home.path(), &["snippet", "nope"]).contains("nope is neither a file nor a dataset: there is no dataset")
+    );
+    assert_eq!(at(&["load", "testdata/dumps/soils.ttl"]).code, Some(0));
+    assert!(fails(home.path(), &["show", "soils"]).contains("soils is loaded, but not indexed; run `lodeseek index`"));
+    let nowhere = home.path().join("nowhere");
+    let checked = run(&nowhere, &["config", "check"]);
+    assert!(checked.code == Some(0) && checked.out.contains("there is no home at"), "{checked:?}");
 }
 
 /// README shows the output of the program.
@@ -461,7 +485,10 @@ fn papers_with_code_from_the_dump_to_the_answer() {
     let none = run(&home, &["search", "images", "--language", "Klingon"]);
     assert_eq!(
         (none.code, none.out.as_str()),
-        (Some(1), "No dataset that passes the filters contains any of the words of “images”.\n")
+        (
+            Some(1),
+            "No dataset that passes the filters contains any of the words of “images”.\nNo dataset has the language Klingon; --facets lists the values of all hits.\n"
+        )
     );
     fs::write(&file, "{}").expect("written");
     assert!(fails(&home, &["query", "ASK {}", "--hits", hits]).contains("search --json"));

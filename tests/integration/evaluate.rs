@@ -242,7 +242,7 @@ fn what_does_not_belong_together_is_refused() {
     files.write("conflict.run", "1 Q0 a 1 2.5 t\n<<<<<<< HEAD\n");
     let conflict = files.refused(&["qrels.txt", "good.run", "conflict.run"]);
     assert!(conflict.contains("conflict.run:2: a conflict marker of git"), "{conflict}");
-    assert!(files.refused(&["qrels.txt"]).contains("<RUN>"), "a run or topics are needed");
+    assert!(files.refused(&["qrels.txt"]).contains("give run files, or --topics FILE"));
 }
 
 #[test]

@@ -83,9 +83,12 @@ fn encode_search_run_and_forget() {
     assert_eq!((closest.code, &answer["onlyClosest"]), (Some(1), &true.into()), "nothing was found");
 
     let ranked = [0, 1].map(|_| with(&["run", "--topics", "testdata/queries.tsv"]));
-    assert!(ranked[0].out.contains("fsdm+bm25+sentence-transformers+colbert-native") && ranked[0].out == ranked[1].out);
+    assert!(
+        ranked[0].out.contains("fsdm+bm25+dpr:sentence-transformers+colbert:colbert-native")
+            && ranked[0].out == ranked[1].out
+    );
     let by_lmd = with(&["run", "--topics", "testdata/queries.tsv", "--model", "lmd"]);
-    assert!(by_lmd.out.contains("lmd+sentence-transformers+colbert-native") && by_lmd.out != ranked[0].out);
+    assert!(by_lmd.out.contains("lmd+dpr:sentence-transformers+colbert:colbert-native") && by_lmd.out != ranked[0].out);
     for (arguments, said) in [
         (&["search", "--fusion", "none", "trees"][..], "2 encoders without a fusion"),
         (&["search", "--fusion-weights", "1", "trees"], "1 weights for 4 rankings"),
@@ -231,7 +234,10 @@ fn a_fusion_is_learned_and_used() {
     assert!(!before.contains("[fusion]"), "{before}");
 
     // Vectors of random numbers are worse than words, and learning finds it.
-    let learned = tune(&[]);
+    let by_chance = tune(&[]);
+    assert!(by_chance.code == Some(1) && by_chance.out.contains("the gain may be chance"), "{by_chance:?}");
+    assert_eq!(std::fs::read_to_string(&settings).unwrap_or_default(), before);
+    let learned = tune(&["--accept"]);
     assert!(learned.code == Some(0) && learned.out.contains("written to "), "{learned:?}");
     let written = std::fs::read_to_string(&settings).expect("a configuration");
     assert!(written.starts_with(before.trim_end()) && written.contains("[fusion]\n# Learned by"), "{written}");
@@ -239,7 +245,7 @@ fn a_fusion_is_learned_and_used() {
     let of_home = as_indexed(home.path(), &queries);
     let equal = as_indexed(home.path(), &[&queries[..], &["--fusion-weights", "1,1,1"]].concat());
     assert!(of_home.code == Some(0) && of_home.out != equal.out, "{of_home:?}");
-    assert_eq!(tune(&[]).out, learned.out, "what was learned is not the default of the next time");
+    assert_eq!(tune(&["--accept"]).out, learned.out, "what was learned is not the default of the next time");
     assert_eq!(std::fs::read_to_string(&settings).expect("a configuration"), written, "one table");
 
     std::fs::write(&settings, format!("{before}\n[fusion]\nweights = \"1,1\"\n")).expect("written");

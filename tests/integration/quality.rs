@@ -49,6 +49,22 @@ async fn one_dataset_in_json() {
 }
 
 #[tokio::test]
+async fn errors_of_the_api_are_json() {
+    let site = Site::testdata();
+    for (path, status, message) in [
+        ("/api/nope", StatusCode::NOT_FOUND, "no resource has this address"),
+        ("/api/quality/nobody?format=json", StatusCode::NOT_FOUND, "there is no dataset nobody"),
+        ("/api/search?q=a&k=x", StatusCode::BAD_REQUEST, "k"),
+    ] {
+        let reply = site.accept(path, "text/html").await;
+        assert_eq!((reply.status, reply.media_type()), (status, "application/json"), "{path}");
+        let error = reply.json()["error"].as_str().map(str::to_owned).unwrap_or_default();
+        assert!(error.contains(message), "{path}: {error}");
+    }
+    assert_eq!(site.accept("/nope", "text/html").await.media_type(), "text/html", "other addresses have pages");
+}
+
+#[tokio::test]
 async fn forms_of_one_dataset() {
     let site = Site::testdata();
     for (path, accept, media_type) in [

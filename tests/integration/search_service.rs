@@ -106,6 +106,18 @@ fn every_worked_query_answers() {
 }
 
 #[test]
+fn years_exclude_datasets() {
+    let count = |filter: &str| {
+        let query = format!(
+            "SELECT ?d {{ ?d search:text 'data city water street' ; search:limit 100 ; {filter} search:rank ?rank }}"
+        );
+        texts(&query).len()
+    };
+    let [all, since, before] = ["", "search:since 2018 ;", "search:before 2017 ;"].map(count);
+    assert!(since > 0 && before > 0 && since < all && since + before >= all, "{all} {since} {before}");
+}
+
+#[test]
 fn what_is_found_is_what_the_search_finds() {
     let Served { home, .. } = served();
     for (_, text) in super::support::queries() {

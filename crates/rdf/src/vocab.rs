@@ -564,6 +564,7 @@ vocabulary! {
         LIMIT = "limit",
         OFFSET = "offset",
         MODEL = "model",
+        SINCE = "since",
         BEFORE = "before",
         WITHIN = "within",
         COVERS = "covers",

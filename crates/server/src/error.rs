@@ -1,7 +1,10 @@
 //! The error of all routes: a status, a message for the client, and the cause for the log.
 
 use axum::Json;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use lodeseek_engine::EngineError;
 use lodeseek_index::IndexError;
@@ -122,6 +125,41 @@ impl IntoResponse for ApiError {
         set_retry_after(&mut response);
         response
     }
+}
+
+/// Maximum size of an error message that is put into JSON, in bytes.
+const MAX_MESSAGE_BYTES: usize = 64 << 10;
+
+/// Gives errors under `/api/` the form of [`ApiError::to_json_response`], also those of the router and of extractors. Pages are
+/// unchanged: some routes also have HTML, for clients that prefer it.
+pub(crate) async fn json_errors(request: Request, next: Next) -> Response {
+    let is_api = request.uri().path().starts_with("/api/");
+    let method = request.method().clone();
+    let response = next.run(request).await;
+    let is_error = response.status().is_client_error() || response.status().is_server_error();
+    let media_type =
+        response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !is_api || !is_error || !(media_type.is_empty() || media_type.starts_with("text/plain")) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let text = to_bytes(body, MAX_MESSAGE_BYTES)
+        .await
+        .ok()
+        .map(|text| String::from_utf8_lossy(&text).trim().to_owned())
+        .filter(|text| !text.is_empty());
+    let message = text.unwrap_or_else(|| match (parts.status, parts.headers.get(header::ALLOW)) {
+        (StatusCode::METHOD_NOT_ALLOWED, Some(allowed)) => {
+            format!(
+                "{method} is not supported here; supported methods: {}",
+                String::from_utf8_lossy(allowed.as_bytes())
+            )
+        }
+        (status, _) => status.canonical_reason().unwrap_or("error").to_lowercase(),
+    });
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Response::from_parts(parts, Body::from(json!({ "error": message }).to_string()))
 }
 
 /// Adds `Retry-After` to responses of status 429 and 503.

@@ -173,6 +173,7 @@ pub fn app(state: AppState) -> Router {
         .layer(option_layer(
             is_https_only.then(|| default_header(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000")),
         ))
+        .layer(from_fn(error::json_errors))
         .layer(from_fn(hosts::check_host))
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::new())

@@ -106,7 +106,7 @@ pub enum ServeError {
     #[error("{0}; with --no-workers the server process does their work itself")]
     Workers(#[from] WorkerError),
     /// The server cannot listen on the address.
-    #[error("cannot listen on {address}: {cause}")]
+    #[error("cannot listen on {address}: {cause}{}", remedy(cause))]
     Bind {
         /// The addresses.
         address: String,
@@ -273,6 +273,14 @@ fn serve_local_socket(home: &Path, state: &AppState) {
 
 #[cfg(not(unix))]
 fn serve_local_socket(_: &Path, _: &AppState) {}
+
+/// Returns the remedy for an address that cannot be used, if there is one.
+fn remedy(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::AddrInUse => "; choose another port with --bind",
+        _ => "",
+    }
+}
 
 /// Listens on the first possible address.
 pub(crate) async fn bind(options: &ServeOptions) -> Result<(TcpListener, SocketAddr), ServeError> {

@@ -134,11 +134,11 @@ impl UndefinedTerms {
         }
         let named: Vec<String> = self.terms.iter().take(MAX_LISTED).map(|term| shorten(term)).collect();
         let more = if self.terms.len() > MAX_LISTED { ", …" } else { "" };
-        let message = format!(
-            "{} statements use terms without a definition ({}{more}) and were left out",
-            self.statements,
-            named.join(", ")
-        );
+        let named = named.join(", ");
+        let message = match self.statements {
+            1 => format!("1 statement uses a term without a definition ({named}) and was left out"),
+            count => format!("{count} statements use terms without a definition ({named}{more}) and were left out"),
+        };
         sink.first_problem(message);
     }
 }

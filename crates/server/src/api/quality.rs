@@ -4,7 +4,7 @@
 use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::documentation::{
-    BadRequest, FormatParameter, Html, Id, JsonObject, Negotiated, NotAcceptable, NotFound, Rdf, Text,
+    BadRequest, FormatParameter, Html, Id, JsonError, JsonObject, Negotiated, NotAcceptable, NotFound, Rdf, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::best;
@@ -61,7 +61,7 @@ pub(super) async fn page_of_all(State(state): State<AppState>, page: PageContext
 #[utoipa::path(get, path = "/api/quality/{id}", tag = "Quality", operation_id = "quality",
     summary = "Quality of a dataset, with a reason for every point",
     params(Id),
-    responses((status = 200, description = "The assessment.", body = Object), NotFound<Text>))]
+    responses((status = 200, description = "The assessment.", body = Object), NotFound<JsonError>))]
 pub(super) async fn one(
     State(state): State<AppState>,
     Path(id): Path<String>,

@@ -76,7 +76,12 @@ impl PartialSchema for SearchResult {
         let schema = object(Type::Object)
             .property("query", object(Type::String))
             .property("examples", examples)
-            .property("model", object(Type::String))
+            .property(
+                "model",
+                object(Type::String).description(Some(
+                    "The model whose words and fields explain the hits. The order is that of rerank, if it is there.",
+                )),
+            )
             .property("terms", terms)
             .property("total", total)
             .property("interpretations", interpretations)

@@ -33,19 +33,19 @@ struct Search {
     like: Vec<String>,
     /// Only datasets published in or after this year.
     since: Option<i32>,
-    /// Only datasets published in or before this year.
+    /// Only datasets published in or before this year, and those of unknown year.
     before: Option<i32>,
     /// Only datasets whose area overlaps this box in degrees: west,south,east,north, for example "2.5,49.4,6.5,51.6".
     within: Option<String>,
     /// Only datasets whose period overlaps this one, for example "2010..2015", "2010.." or "2010-05-01..2010-06-30".
     covers: Option<String>,
-    /// Only datasets with all of these keywords.
+    /// Only datasets with one of these keywords.
     #[serde(default)]
     keyword: Vec<String>,
     /// Only datasets of one of these publishers.
     #[serde(default)]
     publisher: Vec<String>,
-    /// Only datasets with resources of all of these classes: IRIs, or names such as foaf:Person.
+    /// Only datasets with resources of one of these classes: IRIs, or names such as foaf:Person.
     #[serde(default)]
     class: Vec<String>,
     /// Only datasets under one of these licences.

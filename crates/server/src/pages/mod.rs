@@ -31,7 +31,7 @@ use crate::text::{is_web, shorten};
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use lodeseek_catalog::{Extent, Metadata, Text, Work, preferred};
@@ -217,7 +217,10 @@ pub(crate) fn router() -> Router<AppState> {
 }
 
 /// The response of unknown paths.
-pub(crate) async fn not_found(page: PageContext) -> Response {
+pub(crate) async fn not_found(uri: Uri, page: PageContext) -> Response {
+    if uri.path().starts_with("/api/") {
+        return ApiError::not_found("no resource has this address").to_json_response();
+    }
     error(&page, &ApiError::not_found("no page has this address"))
 }
 
@@ -282,7 +285,7 @@ async fn served(file: Option<&ServedFile>, page: PageContext) -> Response {
             let headers = [(header::CONTENT_TYPE, file.media_type), (header::CACHE_CONTROL, "max-age=3600")];
             (headers, file.bytes.clone()).into_response()
         }
-        None => not_found(page).await,
+        None => error(&page, &ApiError::not_found("no page has this address")),
     }
 }
 
