@@ -127,21 +127,21 @@ pub(super) fn services(pattern: &GraphPattern) -> usize {
 /// The patterns directly inside a pattern, those that its expressions look at among them.
 pub(super) fn inside(pattern: &GraphPattern) -> Vec<&GraphPattern> {
     let mut inside = children(pattern);
-    inside.extend(looked_at_by(pattern));
+    inside.extend(exists_patterns(pattern));
     inside
 }
 
 /// The patterns that the expressions of a pattern's own level look at.
-pub(super) fn looked_at_by(pattern: &GraphPattern) -> Vec<&GraphPattern> {
+pub(super) fn exists_patterns(pattern: &GraphPattern) -> Vec<&GraphPattern> {
     let mut found = Vec::new();
-    expressions(pattern).into_iter().for_each(|expression| looked_at(expression, &mut found));
+    expressions(pattern).into_iter().for_each(|expression| collect_exists(expression, &mut found));
     found
 }
 
-fn looked_at<'p>(expression: &'p Expression, into: &mut Vec<&'p GraphPattern>) {
+fn collect_exists<'p>(expression: &'p Expression, into: &mut Vec<&'p GraphPattern>) {
     match expression {
         Expression::Exists(pattern) => into.push(pattern),
-        other => operands(other).into_iter().for_each(|operand| looked_at(operand, into)),
+        other => operands(other).into_iter().for_each(|operand| collect_exists(operand, into)),
     }
 }
 

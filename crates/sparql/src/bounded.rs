@@ -12,7 +12,7 @@
 //!
 //! All other queries are expensive as far as anybody knows before they run.
 
-use super::algebra::{expressions, is_constant, looked_at_by, pattern_of};
+use super::algebra::{exists_patterns, expressions, is_constant, pattern_of};
 use super::federation::Services;
 use super::geometry;
 use super::limits::{SparqlLimits, comparisons};
@@ -61,7 +61,7 @@ struct Analysis<'s> {
 
 impl Analysis<'_> {
     fn bound(&self, pattern: &GraphPattern) -> Option<Bound> {
-        if !looked_at_by(pattern).is_empty() {
+        if !exists_patterns(pattern).is_empty() {
             return None; // EXISTS
         }
         if expressions(pattern).into_iter().any(geometry::is_called) {

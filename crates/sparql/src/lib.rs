@@ -537,7 +537,7 @@ mod tests {
         let query = "SELECT (COUNT(*) AS ?n) { GRAPH <catalog> { ?a (<x:p>|!<x:p>)* ?b } }".to_owned();
         let outcome = engine.evaluate(&QueryRequest { query, ..QueryRequest::default() }, &limits);
         assert!(matches!(outcome, Err(SparqlError::Deadline(_))), "{outcome:?}");
-        let soon = SparqlLimits { patience: Duration::from_secs(5), ..limits };
+        let soon = SparqlLimits { queue_timeout: Duration::from_secs(5), ..limits };
         let next = engine.evaluate(
             &QueryRequest { query: "ASK { ?a ?p ?b . ?b ?q ?c }".to_owned(), ..QueryRequest::default() },
             &soon,
