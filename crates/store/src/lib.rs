@@ -172,6 +172,9 @@ pub enum StoreError {
         /// Why.
         cause: io::Error,
     },
+    /// The reader of dataset files failed, for example because no worker process can be started.
+    #[error("cannot read the files of datasets: {0}")]
+    Reader(io::Error),
     /// RocksDB or Oxigraph found damaged data.
     #[error("the store is damaged: {0}; `lodeseek verify` lists the damage, `lodeseek repair` repairs it")]
     Corruption(String),
@@ -202,13 +205,6 @@ impl From<StorageError> for StoreError {
         let is_corruption =
             matches!(error, StorageError::Corruption(_)) || signs.iter().any(|sign| message.contains(sign));
         if is_corruption { Self::Corruption(message) } else { Self::Oxigraph(message) }
-    }
-}
-
-/// Errors of large graphs name no file: they are read and written in the home.
-impl From<io::Error> for StoreError {
-    fn from(cause: io::Error) -> Self {
-        Self::Io { path: PathBuf::from("graphs"), cause }
     }
 }
 
@@ -546,7 +542,8 @@ impl Store {
         match content {
             StoredContent::InMemory(graph) => Ok(GraphCounts::from_graph(graph)),
             StoredContent::Streamed(graph) => {
-                GraphCounts::from_stream(graph, &self.scratch_folder()).map_err(StoreError::io(&self.home))
+                let scratch = self.scratch_folder();
+                GraphCounts::from_stream(graph, &scratch).map_err(StoreError::io(&scratch))
             }
         }
     }
