@@ -341,6 +341,8 @@ impl Store {
         if access == Access::Write {
             view::remove_old_views(home)?;
             content::remove_scratch(home)?;
+            graph_file::remove_temporary_files(home)?;
+            graph_file::remove_temporary_files(&home.join("index"))?;
         }
         let oxigraph = open_oxigraph(&home.join(STORE), access)?;
         Ok(Self { content_place, ..Self::with_parts(home, iris, oxigraph, access, Some(lock)) })

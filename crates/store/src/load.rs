@@ -431,7 +431,7 @@ impl<'r> Run<'r> {
             descriptions.push(Description { id: id.clone(), version: parsed.version.clone(), triples: description });
         }
         // The store keeps numbers by their value; as they were written they are in these files alone.
-        graph_file::settle(
+        graph_file::sync_files(
             &store.home,
             &new_content.iter().map(|&number| batch[number].version.as_str()).collect::<Vec<_>>(),
         )?;
