@@ -501,16 +501,6 @@ impl Store {
         self.access == Access::Write
     }
 
-    /// Writes a consistent copy of the store to a folder that does not exist, as hard links where possible. The store must be
-    /// open for writing.
-    pub fn checkpoint(&self, folder: &Path) -> Result<(), StoreError> {
-        #[cfg(feature = "rocksdb")]
-        self.oxigraph.backup(folder)?;
-        #[cfg(not(feature = "rocksdb"))]
-        let _ = folder;
-        Ok(())
-    }
-
     /// Returns the files of the current versions: graph files, counts, fingerprints and samples, as far as they exist.
     pub fn version_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut versions: Vec<String> = self.versions()?.into_values().collect();
