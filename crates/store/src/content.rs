@@ -149,6 +149,12 @@ impl Store {
         graph_file::verify(&graph_file::path(&self.home, version), version).is_ok()
     }
 
+    /// Returns the path of the graph file of a version.
+    #[must_use]
+    pub fn graph_path(&self, version: &str) -> PathBuf {
+        graph_file::path(&self.home, version)
+    }
+
     /// Returns a folder for temporary files that does not exist yet. Its user removes it; what a killed process leaves is
     /// removed when the home is opened for writing.
     #[must_use]

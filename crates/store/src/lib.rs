@@ -209,7 +209,8 @@ impl From<StorageError> for StoreError {
 }
 
 impl StoreError {
-    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    /// Returns a function that adds the path of a file to its error.
+    pub fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Io { path: path.to_owned(), cause }
     }
 }
@@ -342,7 +343,9 @@ impl Store {
             view::remove_old_views(home)?;
             content::remove_scratch(home)?;
             graph_file::remove_temporary_files(home)?;
-            graph_file::remove_temporary_files(&home.join("index"))?;
+            for folder in ["index", "works"] {
+                graph_file::remove_temporary_files(&home.join(folder))?;
+            }
         }
         let oxigraph = open_oxigraph(&home.join(STORE), access)?;
         Ok(Self { content_place, ..Self::with_parts(home, iris, oxigraph, access, Some(lock)) })
