@@ -52,11 +52,11 @@ pub(super) struct EndpointArguments {
     #[arg(long, value_name = "MINUTES", requires = "endpoint")]
     budget_minutes: Option<u64>,
     /// Timeout of one request, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "endpoint")]
-    patience: u64,
+    #[arg(long, alias = "patience", value_name = "SECONDS", default_value_t = 60, requires = "endpoint")]
+    request_timeout: u64,
     /// Discard the cached responses of earlier runs.
-    #[arg(long, requires = "endpoint")]
-    anew: bool,
+    #[arg(long, alias = "anew", requires = "endpoint")]
+    discard_cache: bool,
     #[command(flatten)]
     egress: EgressArguments,
 }
@@ -140,11 +140,11 @@ impl EndpointArguments {
         let mut options = SamplerOptions {
             sample_triples: self.sample_triples,
             budget: Budget { requests: self.budget, bytes: self.budget_megabytes << 20 },
-            cache_policy: if self.anew { CachePolicy::Discard } else { CachePolicy::Reuse },
+            cache_policy: if self.discard_cache { CachePolicy::Discard } else { CachePolicy::Reuse },
             id_prefix: id_prefix.to_owned(),
             ..SamplerOptions::default()
         };
-        options.call.time = Duration::from_secs(self.patience);
+        options.call.time = Duration::from_secs(self.request_timeout);
         if let Some(minutes) = self.budget_minutes {
             let most = Duration::from_secs(60 * minutes);
             options.call.cancellation = Cancellation::from_fn(move || started.elapsed() >= most);

@@ -15,7 +15,7 @@ fuzz_target!(init: { start(); ignore_sorting() }, |data: &[u8]| {
     if let Err(SparqlError::Deadline(_) | SparqlError::Busy(_)) = engine.evaluate(&request, &limits) {
         // A cancelled query must end and give its permit back.
         let next = QueryRequest { query: "ASK { ?a ?p ?b . ?b ?q ?c }".to_owned(), ..QueryRequest::default() };
-        let limits = lodeseek_sparql::SparqlLimits { concurrent: 1, patience: std::time::Duration::from_secs(10), ..limits };
+        let limits = lodeseek_sparql::SparqlLimits { concurrent: 1, queue_timeout: std::time::Duration::from_secs(10), ..limits };
         assert!(!matches!(engine.evaluate(&next, &limits), Err(SparqlError::Busy(_))), "a cancelled query goes on: {query}");
     }
 });

@@ -260,7 +260,9 @@ fn open_target(home: &Path, target: &Path) -> Result<Option<HomeManifest>, Engin
     for entry in fs::read_dir(target).map_err(io_error(target))? {
         names.insert(entry.map_err(io_error(target))?.file_name().to_string_lossy().into_owned());
     }
-    if names.iter().any(|name| ![MANIFEST, "manifest.new", OBJECTS, LOCK].contains(&name.as_str())) {
+    // An interrupted backup leaves a temporary file of its manifest.
+    let is_temporary = |name: &str| name.starts_with(MANIFEST) && name.ends_with(".new");
+    if names.iter().any(|name| ![MANIFEST, OBJECTS, LOCK].contains(&name.as_str()) && !is_temporary(name)) {
         return Err(refused("it contains other files").into());
     }
     // Without a readable manifest every file is copied again.

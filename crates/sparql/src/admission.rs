@@ -1,12 +1,12 @@
 //! Admission control: permits for running queries, in total, per client, and for slow ones.
 //!
-//! A query that finds all permits taken waits for a bounded time, in a queue of bounded length. Most queries take
-//! milliseconds, so a permit is soon free as long as few queries hold theirs for seconds. A query that runs longer than
-//! [`SparqlLimits::quick`] needs one of the [`SparqlLimits::concurrent_long`] slow permits. Without one it continues
+//! A query that finds all permits taken waits for a bounded time, in a queue of bounded length: first come, first served. Most
+//! queries take milliseconds, so a permit is soon free as long as few queries hold theirs for seconds. A query that runs longer
+//! than [`SparqlLimits::long_after`] needs one of the [`SparqlLimits::concurrent_long`] slow permits. Without one it continues
 //! while no query is queued, and is cancelled when one is.
 
 use super::{SparqlError, SparqlLimits};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -15,20 +15,28 @@ use std::time::Instant;
 #[derive(Default)]
 pub(super) struct Admission {
     counts: Mutex<Counts>,
-    left: Condvar,
+    /// Notified when a permit is released, and when the first query of the queue changes.
+    changed: Condvar,
 }
 
 #[derive(Default)]
 struct Counts {
-    all: usize,
+    running: usize,
+    /// Of these, queries with a slow permit.
     long: usize,
-    waiting: usize,
-    /// Those that wait are counted for their client too.
+    /// Tickets of the queued queries, the oldest first.
+    queue: VecDeque<u64>,
+    last_ticket: u64,
+    /// Running and queued queries of each client.
     clients: HashMap<IpAddr, usize>,
 }
 
 impl Counts {
-    fn free(&mut self, client: Option<IpAddr>) {
+    fn has_free_permit(&self, limits: &SparqlLimits) -> bool {
+        self.running < limits.concurrent
+    }
+
+    fn remove_client(&mut self, client: Option<IpAddr>) {
         let Some(client) = client else { return };
         match self.clients.get_mut(&client) {
             Some(own) if *own > 1 => *own -= 1,
@@ -39,40 +47,46 @@ impl Counts {
 
 impl Admission {
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner) // numbers are right at every moment
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner) // the numbers are consistent at every moment
     }
 
-    /// Waits until there is room, or until patience is at its end. Whether there is room.
+    /// Queues a query until it is the first one and a permit is free. Returns false after [`SparqlLimits::queue_timeout`].
     fn wait<'c>(&self, mut counts: MutexGuard<'c, Counts>, limits: &SparqlLimits) -> (MutexGuard<'c, Counts>, bool) {
-        let until = Instant::now() + limits.patience;
-        counts.waiting += 1;
-        while counts.all >= limits.concurrent {
+        let until = Instant::now() + limits.queue_timeout;
+        counts.last_ticket += 1;
+        let ticket = counts.last_ticket;
+        counts.queue.push_back(ticket);
+        let is_admitted = loop {
+            if counts.queue.front() == Some(&ticket) && counts.has_free_permit(limits) {
+                break true;
+            }
             let time_left = until.saturating_duration_since(Instant::now());
             if time_left.is_zero() {
-                break;
+                break false;
             }
-            counts = self.left.wait_timeout(counts, time_left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-        counts.waiting -= 1;
-        let is_room = counts.all < limits.concurrent;
-        (counts, is_room)
+            counts = self.changed.wait_timeout(counts, time_left).unwrap_or_else(PoisonError::into_inner).0;
+        };
+        counts.queue.retain(|other| *other != ticket);
+        self.changed.notify_all(); // another permit may be free for the next query
+        (counts, is_admitted)
     }
 }
 
-/// One of a store's places, given back when dropped.
+/// Permit of a running query, released when dropped.
 pub(super) struct Permit {
-    running: Arc<Admission>,
+    admission: Arc<Admission>,
     client: Option<IpAddr>,
     is_long: Mutex<bool>,
 }
 
 impl Permit {
+    /// Acquires a permit. Waits if none is free or other queries are queued.
     pub(super) fn acquire(
-        running: &Arc<Admission>,
+        admission: &Arc<Admission>,
         client: Option<IpAddr>,
         limits: &SparqlLimits,
     ) -> Result<Self, SparqlError> {
-        let mut counts = running.counts();
+        let mut counts = admission.counts();
         if let Some(client) = client {
             let own = counts.clients.get(&client).copied().unwrap_or_default();
             if own >= limits.concurrent_of_client {
@@ -80,45 +94,46 @@ impl Permit {
             }
             counts.clients.insert(client, own + 1);
         }
-        if counts.all >= limits.concurrent {
-            let is_room;
-            let is_crowd = counts.waiting >= limits.waiting;
-            (counts, is_room) = if is_crowd { (counts, false) } else { running.wait(counts, limits) };
-            if !is_room {
-                counts.free(client);
-                return Err(SparqlError::Busy(counts.all));
+        if !counts.queue.is_empty() || !counts.has_free_permit(limits) {
+            let is_queue_full = counts.queue.len() >= limits.waiting;
+            let is_admitted;
+            (counts, is_admitted) = if is_queue_full { (counts, false) } else { admission.wait(counts, limits) };
+            if !is_admitted {
+                counts.remove_client(client);
+                return Err(SparqlError::Busy(counts.running));
             }
         }
-        counts.all += 1;
+        counts.running += 1;
         drop(counts);
-        Ok(Self { running: Arc::clone(running), client, is_long: Mutex::new(false) })
+        Ok(Self { admission: Arc::clone(admission), client, is_long: Mutex::new(false) })
     }
 
-    /// To be called while a query takes longer than is quick: whether it may go on.
-    pub(super) fn stay(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
+    /// Checks a query that runs longer than [`SparqlLimits::long_after`]: takes a slow permit if one is free. Fails if none is
+    /// free and queries are queued.
+    pub(super) fn check_long_permit(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
         let mut is_long = self.is_long.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_long {
             return Ok(());
         }
-        let mut counts = self.running.counts();
+        let mut counts = self.admission.counts();
         if counts.long < limits.concurrent_long {
             counts.long += 1;
             *is_long = true;
             return Ok(());
         }
-        if counts.waiting == 0 { Ok(()) } else { Err(SparqlError::SlowLimit(counts.long)) }
+        if counts.queue.is_empty() { Ok(()) } else { Err(SparqlError::SlowLimit(counts.long)) }
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         let is_long = *self.is_long.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let mut counts = self.running.counts();
-        counts.all -= 1;
+        let mut counts = self.admission.counts();
+        counts.running -= 1;
         counts.long -= usize::from(is_long);
-        counts.free(self.client);
+        counts.remove_client(self.client);
         drop(counts);
-        self.running.left.notify_one();
+        self.admission.changed.notify_all();
     }
 }
 
@@ -138,68 +153,107 @@ mod tests {
             concurrent: 3,
             concurrent_of_client: 2,
             concurrent_long: 1,
-            patience: Duration::ZERO,
+            queue_timeout: Duration::ZERO,
             ..SparqlLimits::default()
         }
     }
 
     #[test]
-    fn a_client_takes_no_more_than_its_share() {
-        let running = Arc::new(Admission::default());
-        let take = |last: Option<u8>| Permit::acquire(&running, last.and_then(client), &limits());
-        let (first, _second) = (take(Some(1)).expect("a place"), take(Some(1)).expect("a place"));
-        assert!(matches!(take(Some(1)), Err(SparqlError::TooMany(2))));
-        let other = take(Some(2)).expect("a place for another");
-        assert!(matches!(take(None), Err(SparqlError::Busy(3))));
-        assert!(matches!(take(Some(3)), Err(SparqlError::Busy(3))));
+    fn a_client_has_a_limited_share_of_the_permits() {
+        let admission = Arc::new(Admission::default());
+        let acquire = |last: Option<u8>| Permit::acquire(&admission, last.and_then(client), &limits());
+        let (first, _second) = (acquire(Some(1)).expect("a permit"), acquire(Some(1)).expect("a permit"));
+        assert!(matches!(acquire(Some(1)), Err(SparqlError::TooMany(2))));
+        let other = acquire(Some(2)).expect("a permit for another client");
+        assert!(matches!(acquire(None), Err(SparqlError::Busy(3))));
+        assert!(matches!(acquire(Some(3)), Err(SparqlError::Busy(3))));
         drop(first);
-        let third = take(Some(1)).expect("the place given back");
-        assert!(matches!(take(Some(1)), Err(SparqlError::TooMany(2))));
+        let third = acquire(Some(1)).expect("the released permit");
+        assert!(matches!(acquire(Some(1)), Err(SparqlError::TooMany(2))));
         drop((other, third));
-        let counts = running.counts();
-        assert_eq!((counts.all, counts.clients.len()), (1, 1), "who has no query is forgotten");
+        let counts = admission.counts();
+        assert_eq!((counts.running, counts.clients.len()), (1, 1), "clients without queries are removed");
     }
 
     #[test]
-    fn who_waits_gets_the_place_given_back() {
-        let running = Arc::new(Admission::default());
-        let patient = SparqlLimits { concurrent: 1, patience: Duration::from_secs(60), ..limits() };
-        let held = Permit::acquire(&running, None, &patient).expect("a place");
+    fn queued_queries_are_admitted_in_their_order() {
+        let admission = Arc::new(Admission::default());
+        let queued = SparqlLimits { concurrent: 1, queue_timeout: Duration::from_secs(60), ..limits() };
+        let held = Permit::acquire(&admission, None, &queued).expect("a permit");
+        let admitted = Mutex::new(Vec::new());
         thread::scope(|scope| {
-            let waits = scope.spawn(|| Permit::acquire(&running, client(1), &patient).map(drop));
-            while running.counts().waiting == 0 {
+            for number in 0..5 {
+                let (admission, queued, admitted) = (&admission, &queued, &admitted);
+                scope.spawn(move || {
+                    let permit = Permit::acquire(admission, client(number), queued).expect("a permit");
+                    admitted.lock().expect("no panic").push(number);
+                    drop(permit);
+                });
+                while admission.counts().queue.len() <= usize::from(number) {
+                    thread::yield_now();
+                }
+            }
+            drop(held);
+        });
+        assert_eq!(admitted.into_inner().expect("no panic"), [0, 1, 2, 3, 4]);
+        let counts = admission.counts();
+        assert_eq!((counts.running, counts.queue.len(), counts.clients.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_new_query_does_not_overtake_a_queued_one() {
+        let admission = Arc::new(Admission::default());
+        admission.counts().queue.push_back(0); // a permit was released, and the queued query has not been woken yet
+        assert!(matches!(Permit::acquire(&admission, client(1), &limits()), Err(SparqlError::Busy(0))));
+        assert_eq!(admission.counts().queue, [0], "the query that timed out is not queued");
+    }
+
+    #[test]
+    fn two_released_permits_admit_two_queued_queries() {
+        let admission = Arc::new(Admission::default());
+        let queued = SparqlLimits { concurrent: 2, queue_timeout: Duration::from_secs(60), ..limits() };
+        let held = [(); 2].map(|()| Permit::acquire(&admission, None, &queued).expect("a permit"));
+        let both = std::sync::Barrier::new(2);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let _permit = Permit::acquire(&admission, None, &queued).expect("a permit");
+                    both.wait();
+                });
+            }
+            while admission.counts().queue.len() < 2 {
                 thread::yield_now();
             }
             drop(held);
-            assert!(waits.join().expect("no panic").is_ok());
         });
-        let counts = running.counts();
-        assert_eq!((counts.all, counts.waiting, counts.clients.len()), (0, 0, 0));
+        assert_eq!(admission.counts().running, 0);
     }
 
     #[test]
-    fn no_crowd_waits() {
-        let running = Arc::new(Admission::default());
-        let none = SparqlLimits { concurrent: 0, waiting: 0, patience: Duration::from_secs(60), ..limits() };
-        assert!(matches!(Permit::acquire(&running, client(1), &none), Err(SparqlError::Busy(0))));
-        assert!(running.counts().clients.is_empty());
+    fn a_full_queue_rejects_queries() {
+        let admission = Arc::new(Admission::default());
+        let none = SparqlLimits { concurrent: 0, waiting: 0, queue_timeout: Duration::from_secs(60), ..limits() };
+        assert!(matches!(Permit::acquire(&admission, client(1), &none), Err(SparqlError::Busy(0))));
+        assert!(admission.counts().clients.is_empty());
     }
 
     #[test]
-    fn what_takes_long_makes_room_for_who_waits() {
-        let running = Arc::new(Admission::default());
-        let take = || Permit::acquire(&running, None, &limits()).expect("a place");
-        let (first, second, third) = (take(), take(), take());
-        assert!(first.stay(&limits()).is_ok() && first.stay(&limits()).is_ok());
-        assert!(second.stay(&limits()).is_ok(), "nobody waits");
-        running.counts().waiting = 1;
-        assert!(first.stay(&limits()).is_ok(), "it has one of the places for what takes long");
-        assert!(matches!(third.stay(&limits()), Err(SparqlError::SlowLimit(1))));
+    fn long_queries_are_cancelled_while_others_are_queued() {
+        let admission = Arc::new(Admission::default());
+        let acquire = || Permit::acquire(&admission, None, &limits()).expect("a permit");
+        let (first, second, third) = (acquire(), acquire(), acquire());
+        for _ in 0..2 {
+            assert!(first.check_long_permit(&limits()).is_ok());
+        }
+        assert!(second.check_long_permit(&limits()).is_ok(), "no query is queued");
+        admission.counts().queue.push_back(0);
+        assert!(first.check_long_permit(&limits()).is_ok(), "it has a slow permit");
+        assert!(matches!(third.check_long_permit(&limits()), Err(SparqlError::SlowLimit(1))));
         drop(first);
-        assert!(second.stay(&limits()).is_ok(), "the place for what takes long was given back");
-        running.counts().waiting = 0;
+        assert!(second.check_long_permit(&limits()).is_ok(), "the slow permit was released");
+        admission.counts().queue.clear();
         drop((second, third));
-        let counts = running.counts();
-        assert_eq!((counts.all, counts.long), (0, 0));
+        let counts = admission.counts();
+        assert_eq!((counts.running, counts.long), (0, 0));
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 pub(super) type Variables = BTreeSet<Variable>;
 
-/// The variables that a solution of the pattern may bind.
+/// Returns the variables that a solution of the pattern may bind.
 pub(super) fn in_scope(pattern: &GraphPattern) -> Variables {
     let mut variables = Variables::new();
     pattern.on_in_scope_variable(|variable| {
@@ -19,8 +19,7 @@ pub(super) fn in_scope(pattern: &GraphPattern) -> Variables {
     variables
 }
 
-/// The variables that every solution of the pattern binds. None is missing from a solution; some that never miss may not
-/// be among them.
+/// Returns variables that every solution of the pattern binds. The result may be incomplete, but is never wrong.
 pub(super) fn certain(pattern: &GraphPattern) -> Variables {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Path { .. } => in_scope(pattern),
@@ -51,7 +50,7 @@ pub(super) fn certain(pattern: &GraphPattern) -> Variables {
         }
         GraphPattern::Project { inner, variables } => among(certain(inner), variables),
         GraphPattern::Group { inner, variables, .. } => among(certain(inner), variables),
-        // A silent service may answer with nothing bound.
+        // A silent service may fail, and then binds no variable.
         _ => Variables::new(),
     }
 }
@@ -67,7 +66,7 @@ fn among(variables: Variables, kept: &[Variable]) -> Variables {
     variables.into_iter().filter(|variable| kept.contains(variable)).collect()
 }
 
-/// The patterns directly inside a pattern, those of its expressions aside.
+/// Returns the patterns directly inside a pattern, except those of its expressions.
 pub(super) fn children(pattern: &GraphPattern) -> Vec<&GraphPattern> {
     match pattern {
         GraphPattern::Join { left, right }
@@ -89,7 +88,7 @@ pub(super) fn children(pattern: &GraphPattern) -> Vec<&GraphPattern> {
     }
 }
 
-/// The expressions of a pattern's own level.
+/// Returns the expressions of a pattern, except those of inner patterns.
 pub(super) fn expressions(pattern: &GraphPattern) -> Vec<&Expression> {
     match pattern {
         GraphPattern::Filter { expr, .. } => vec![expr],
@@ -124,28 +123,28 @@ pub(super) fn services(pattern: &GraphPattern) -> usize {
     own + inside(pattern).into_iter().map(services).sum::<usize>()
 }
 
-/// The patterns directly inside a pattern, those that its expressions look at among them.
+/// Returns the patterns directly inside a pattern, including those of `EXISTS` in its expressions.
 pub(super) fn inside(pattern: &GraphPattern) -> Vec<&GraphPattern> {
     let mut inside = children(pattern);
-    inside.extend(looked_at_by(pattern));
+    inside.extend(exists_patterns(pattern));
     inside
 }
 
-/// The patterns that the expressions of a pattern's own level look at.
-pub(super) fn looked_at_by(pattern: &GraphPattern) -> Vec<&GraphPattern> {
+/// Returns the patterns of `EXISTS` in the expressions of a pattern.
+pub(super) fn exists_patterns(pattern: &GraphPattern) -> Vec<&GraphPattern> {
     let mut found = Vec::new();
-    expressions(pattern).into_iter().for_each(|expression| looked_at(expression, &mut found));
+    expressions(pattern).into_iter().for_each(|expression| collect_exists(expression, &mut found));
     found
 }
 
-fn looked_at<'p>(expression: &'p Expression, into: &mut Vec<&'p GraphPattern>) {
+fn collect_exists<'p>(expression: &'p Expression, into: &mut Vec<&'p GraphPattern>) {
     match expression {
         Expression::Exists(pattern) => into.push(pattern),
-        other => operands(other).into_iter().for_each(|operand| looked_at(operand, into)),
+        other => operands(other).into_iter().for_each(|operand| collect_exists(operand, into)),
     }
 }
 
-/// The pattern of a query.
+/// Returns the pattern of a query.
 pub(super) fn pattern_of(query: &Query) -> &GraphPattern {
     let (Query::Select { pattern, .. }
     | Query::Construct { pattern, .. }
@@ -154,7 +153,7 @@ pub(super) fn pattern_of(query: &Query) -> &GraphPattern {
     pattern
 }
 
-/// Returns the variables of an expression, or `None` if it contains a pattern, whose bindings are not known by name.
+/// Returns the variables of an expression, or `None` if it contains a pattern.
 pub(super) fn read_by(expression: &Expression) -> Option<Variables> {
     let mut variables = Variables::new();
     match expression {
@@ -171,7 +170,7 @@ pub(super) fn read_by(expression: &Expression) -> Option<Variables> {
     Some(variables)
 }
 
-/// The expressions directly inside an expression.
+/// Returns the expressions directly inside an expression.
 pub(super) fn operands(expression: &Expression) -> Vec<&Expression> {
     match expression {
         Expression::Or(a, b)
@@ -194,7 +193,7 @@ pub(super) fn operands(expression: &Expression) -> Vec<&Expression> {
     }
 }
 
-/// Weighs the constants of a pattern: more constants suggest fewer solutions.
+/// Computes a weight of the constants of a pattern. More constants suggest fewer solutions.
 pub(super) fn constants(pattern: &GraphPattern) -> usize {
     let term = |term: &TermPattern| usize::from(is_constant(term));
     let own = match pattern {
@@ -230,13 +229,13 @@ fn is_step(path: &PropertyPathExpression) -> bool {
     matches!(path, PropertyPathExpression::NamedNode(_))
 }
 
-/// Visits the patterns directly inside a pattern, those in its expressions among them.
+/// Visits the patterns directly inside a pattern, including those of `EXISTS` in its expressions.
 pub(super) fn each_inside(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut GraphPattern)) {
     each_child(pattern, visit);
     each_exists(pattern, visit);
 }
 
-/// Visits the patterns directly inside a pattern, those of its expressions aside.
+/// Visits the patterns directly inside a pattern, except those of its expressions.
 pub(super) fn each_child(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut GraphPattern)) {
     match pattern {
         GraphPattern::Join { left, right }
@@ -257,12 +256,12 @@ pub(super) fn each_child(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut 
         | GraphPattern::Service { inner, .. }
         | GraphPattern::Project { inner, .. }
         | GraphPattern::Group { inner, .. } => visit(inner),
-        // The others hold no pattern.
+        // Other patterns contain no pattern.
         _ => {}
     }
 }
 
-/// Visits the patterns that the expressions of a pattern's own level look at.
+/// Visits the patterns of `EXISTS` in the expressions of a pattern.
 pub(super) fn each_exists(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut GraphPattern)) {
     match pattern {
         GraphPattern::Filter { expr: expression, .. } | GraphPattern::Extend { expression, .. } => {
@@ -288,7 +287,7 @@ pub(super) fn each_exists(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut
     }
 }
 
-/// Visits the patterns of an expression's `EXISTS`.
+/// Visits the patterns of `EXISTS` in an expression.
 fn each_within(expression: &mut Expression, visit: &mut dyn FnMut(&mut GraphPattern)) {
     match expression {
         Expression::Exists(pattern) => visit(pattern),
@@ -346,7 +345,7 @@ pub(super) fn is_portable(expression: &Expression) -> bool {
     own && operands(expression).into_iter().all(is_portable)
 }
 
-/// Blank nodes of a pattern become variables of their own: they mean the same, and may be in two groups.
+/// Replaces the blank nodes of a pattern by new variables. The meaning is the same, and variables may occur in two groups.
 pub(super) fn name_blank_nodes(pattern: &mut GraphPattern) {
     fn name(term: &mut TermPattern) {
         match term {

@@ -1,18 +1,17 @@
-//! Queries whose cost is bounded before they run: they stay in the process, with permits of their own.
+//! Queries whose cost is bounded before they run: they are evaluated in this process, with permits of their own.
 //!
 //! A bounded query has one of these forms, with projection, aliases, `UNION` and `LIMIT`:
 //!
-//! - *Tables*: rows that stand in the query or that statistics have computed, at most [`MAX_TABLE_ROWS`]. Filters, joins, groups and
-//!   orders of tables are tables. A call of a service that bounds its answer is a table, too.
+//! - *Tables*: rows written in the query or computed from statistics, at most [`MAX_TABLE_ROWS`]. Filters, joins, groups and orders of
+//!   tables are tables. A call of a service that bounds its answer is a table, too.
 //! - *Streams*: one triple pattern. Each row that is read is a row of the answer, so the limit of rows bounds the work. (In
-//!   `GRAPH ?g`, rows of metadata are skipped.) A filter,
-//!   an order, a group or a join of a stream is not bounded.
+//!   `GRAPH ?g`, rows of metadata are skipped.) A filter, an order, a group or a join of a stream is not bounded.
 //!
 //! A call of a GeoSPARQL function may take a second for each row; queries with one are not bounded.
 //!
-//! All other queries are expensive as far as anybody knows before they run.
+//! All other queries count as expensive.
 
-use super::algebra::{expressions, is_constant, looked_at_by, pattern_of};
+use super::algebra::{exists_patterns, expressions, is_constant, pattern_of};
 use super::federation::Services;
 use super::geometry;
 use super::limits::{SparqlLimits, comparisons};
@@ -33,13 +32,13 @@ const MAX_COMPARISONS: usize = 100;
 /// Cost of a pattern that is bounded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Bound {
-    /// At most so many rows, which may be held in memory.
+    /// Maximum number of rows, which may be held in memory.
     Table(u64),
-    /// Rows that are read one by one, each a row of the answer.
+    /// Rows that are read one by one. Each is a row of the answer.
     Stream,
 }
 
-/// Returns true if the cost of a query is bounded. `services` are those of the query.
+/// Returns true if the cost of a query with these services is bounded.
 pub(super) fn is_bounded(query: &Query, services: &dyn Services, limits: &SparqlLimits) -> bool {
     let pattern = pattern_of(query);
     if growth_of(pattern) > MAX_GROWTH || comparisons(pattern) > MAX_COMPARISONS {
@@ -47,7 +46,7 @@ pub(super) fn is_bounded(query: &Query, services: &dyn Services, limits: &Sparql
     }
     let bound = Analysis { services, rows: limits.rows }.bound(pattern);
     match query {
-        // The description of a resource is as long as the store makes it; that of few resources is a stream.
+        // The number of triples of each resource is not bounded: the resources must be few.
         Query::Describe { .. } => matches!(bound, Some(Bound::Table(_))),
         _ => bound.is_some(),
     }
@@ -61,7 +60,7 @@ struct Analysis<'s> {
 
 impl Analysis<'_> {
     fn bound(&self, pattern: &GraphPattern) -> Option<Bound> {
-        if !looked_at_by(pattern).is_empty() {
+        if !exists_patterns(pattern).is_empty() {
             return None; // EXISTS
         }
         if expressions(pattern).into_iter().any(geometry::is_called) {
@@ -75,7 +74,7 @@ impl Analysis<'_> {
                 _ => return None,
             },
             GraphPattern::Graph { name, inner } => match (self.bound(inner)?, name) {
-                // In each graph the rows are the same.
+                // The rows repeat for each graph.
                 (Bound::Table(_), NamedNodePattern::Variable(_)) => return None,
                 (bound, _) => bound,
             },
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_more_than_it_returns_is_not_bounded() {
+    fn queries_that_read_more_than_they_return_are_not_bounded() {
         let comparisons = "?x = 1 || ".repeat(200);
         for query in [
             "SELECT * { ?s <x:p> ?o . ?o <x:q> ?z }",

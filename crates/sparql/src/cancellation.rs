@@ -17,29 +17,29 @@ use spargebra::algebra::{Expression, Function, GraphPattern};
 use spargebra::term::NamedNodePattern;
 use std::mem;
 
-/// Puts the filters into a query.
-pub(super) fn guard(query: &mut Query) {
+/// Inserts the filters into a query.
+pub(super) fn insert_filters(query: &mut Query) {
     let (Query::Select { pattern, .. }
     | Query::Construct { pattern, .. }
     | Query::Describe { pattern, .. }
     | Query::Ask { pattern, .. }) = query;
     name_blank_nodes(pattern);
-    Guard::default().visit(pattern, None);
+    FilterInserter::default().visit(pattern, None);
 }
 
-/// The function that the filters call.
+/// Adds the function that the filters call to an evaluator.
 pub(super) fn with_function(evaluator: SparqlEvaluator, token: CancellationToken) -> SparqlEvaluator {
     let is_awaited = move |_: &[Term]| Some(Literal::from(!token.is_cancelled()).into());
     evaluator.with_custom_function(NamedNode::new_unchecked(lodeseek::IS_AWAITED), is_awaited)
 }
 
 #[derive(Default)]
-struct Guard {
+struct FilterInserter {
     filters: usize,
 }
 
-impl Guard {
-    /// `graph` is the variable of the `GRAPH` around: all patterns in there share it.
+impl FilterInserter {
+    /// Inserts filters into a pattern. `graph` is the variable of the enclosing `GRAPH`, which all patterns in it share.
     fn visit(&mut self, pattern: &mut GraphPattern, graph: Option<&Variable>) {
         match pattern {
             GraphPattern::Join { .. } | GraphPattern::Bgp { .. } => {
@@ -61,11 +61,11 @@ impl Guard {
         if let GraphPattern::LeftJoin { left, right, .. } = pattern
             && !(is_one_step(right) && shares(&in_scope(left), right, graph))
         {
-            *pattern = self.watched(mem::take(pattern));
+            *pattern = self.with_filter(mem::take(pattern));
         }
     }
 
-    /// The join of the parts, with filters where it needs them.
+    /// Returns the join of the parts, with the filters that it needs.
     fn joined(&mut self, parts: Vec<GraphPattern>, graph: Option<&Variable>) -> GraphPattern {
         let Some(steps) = order(&parts, graph) else { return parts.into_iter().fold(GraphPattern::default(), join) };
         let mut parts: Vec<Option<GraphPattern>> = parts.into_iter().map(Some).collect();
@@ -74,18 +74,18 @@ impl Guard {
             let Some(part) = parts[place].take() else { continue };
             whole = join(whole, part);
             if multiplies {
-                whole = self.watched(whole);
+                whole = self.with_filter(whole);
             }
         }
         whole
     }
 
-    /// A pattern of whose rows none passes once nobody waits for the answer.
+    /// Wraps a pattern in a filter that drops all rows after the cancellation.
     ///
-    /// The filter reads a variable that is bound right below it, or the optimizer would push it below the join.
-    fn watched(&mut self, pattern: GraphPattern) -> GraphPattern {
+    /// The filter reads a variable that is bound directly below it. Otherwise the optimizer would push it below the join.
+    fn with_filter(&mut self, pattern: GraphPattern) -> GraphPattern {
         self.filters += 1;
-        // A name that no query can hold.
+        // No query can contain this name.
         let variable = Variable::new_unchecked(format!("awaited {}", self.filters));
         let is_awaited = Function::Custom(NamedNode::new_unchecked(lodeseek::IS_AWAITED));
         let expression = Literal::from(true).into();
@@ -95,7 +95,7 @@ impl Guard {
     }
 }
 
-/// The parts of a join, triple patterns one by one.
+/// Collects the operands of nested joins, with one triple pattern each.
 fn flatten(pattern: GraphPattern, parts: &mut Vec<GraphPattern>) {
     match pattern {
         GraphPattern::Join { left, right } => {
@@ -126,15 +126,15 @@ fn shares(bound: &Variables, part: &GraphPattern, graph: Option<&Variable>) -> b
     in_graph || !bound.is_disjoint(&in_scope(part))
 }
 
-/// One part of a join, in its turn.
+/// A part of a join at its place in the order.
 struct Step {
     place: usize,
-    /// If true, its rows multiplied by earlier ones may exist in memory alone.
+    /// If true, its rows may multiply with earlier ones in memory, without reads of the store.
     multiplies: bool,
 }
 
-/// An order of the parts in which each shares a variable with those before as long as there is one that does; `None` if
-/// nothing multiplies, and the order is better left to the optimizer.
+/// Orders the parts so that each shares a variable with earlier ones, if possible. Returns `None` if no rows multiply in memory: the
+/// optimizer then chooses the order.
 fn order(parts: &[GraphPattern], graph: Option<&Variable>) -> Option<Vec<Step>> {
     let mut left: Vec<usize> = (0..parts.len()).collect();
     let mut bound = Variables::new();
@@ -171,10 +171,10 @@ mod tests {
     use super::*;
     use spargebra::SparqlParser;
 
-    /// The pattern of a query with its filters, those of the guard written `GUARD`.
+    /// Returns the pattern of a query after the insertion of filters.
     fn guarded(pattern: &str) -> String {
         let mut query = SparqlParser::new().parse_query(&format!("SELECT * {{ {pattern} }}")).expect("a query");
-        guard(&mut query);
+        insert_filters(&mut query);
         let (Query::Select { pattern, .. } | Query::Ask { pattern, .. }) = query else { return String::new() };
         pattern.to_string()
     }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_the_store_for_every_row_is_left_alone() {
+    fn patterns_that_read_the_store_for_every_row_are_unchanged() {
         for pattern in [
             "?a ?p ?b . ?b ?q ?c . ?c ?r ?d",
             "_:x ?p ?b . _:x ?q ?c",
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_multiplies_in_memory_is_guarded() {
+    fn joins_that_multiply_in_memory_get_filters() {
         for (pattern, count) in [
             ("?a ?p ?b . ?c ?q ?d", 1),
             ("?a ?p ?b . ?c ?q ?d . ?e ?r ?f", 2),

@@ -1,13 +1,13 @@
 //! Order of the columns of `SELECT *`.
 //!
-//! SPARQL leaves it open, and the parser sorts the variables by name. People read a table in the order in which they wrote the
-//! query, so the variables are put in the order of the pattern.
+//! SPARQL does not define it, and the parser sorts the variables by name. Users expect the columns of a table in the order of their
+//! query, so the variables are sorted by their first occurrence in the pattern.
 
 use spargebra::Query;
 use spargebra::algebra::GraphPattern;
 use spargebra::term::{NamedNodePattern, Variable};
 
-/// Puts the variables of `SELECT *` in the order of the pattern. Other queries stay as they are.
+/// Sorts the variables of `SELECT *` by the order of the pattern. Other queries are unchanged.
 pub(crate) fn order_columns(query: &mut Query, text: &str) {
     let Query::Select { pattern, .. } = query else { return };
     if !selects_all(text) {

@@ -2,9 +2,9 @@
 //! <https://docs.ogc.org/is/22-047r1/22-047r1.html>, section 8
 //!
 //! Relations of geometries that cross everywhere take time in the square of their sizes (two lines of 32 kB: 1.5 s), and nested
-//! collections recurse. Sizes and depth are bounded; a call beyond the bounds has no value, as one with a text that is no geometry. A
-//! call cannot be interrupted: queries with one run in worker processes, which end at the deadline. A program without workers leaves the
-//! thread of such a call to end.
+//! collections recurse. Sizes and depth are bounded. A call beyond the bounds has no value, as a call with invalid geometries. A call
+//! cannot be interrupted: queries with one run in worker processes, which are killed at the deadline. Without workers, the thread of
+//! such a call ends after the deadline.
 
 use super::algebra::operands;
 use oxigraph::sparql::SparqlEvaluator;
@@ -40,7 +40,7 @@ pub(super) fn is_called(expression: &Expression) -> bool {
         || operands(expression).into_iter().any(is_called)
 }
 
-/// Calls a function within the bounds. A panic on unusual coordinates gives no value either.
+/// Calls a function within the bounds. A panic on unusual coordinates counts as no value.
 fn call(function: GeometryFunction, arguments: &[Term]) -> Option<Term> {
     let literals =
         || arguments.iter().filter_map(|term| if let Term::Literal(it) = term { Some(it.value()) } else { None });

@@ -7,18 +7,18 @@
 //! GRAPH ?g { PATTERN }   becomes   GRAPH ?graph { GRAPH <pointers> { ?g lodeseek:graph ?graph } PATTERN }
 //! ```
 //!
-//! with a new variable `?graph`. `?g` is then an ordinary term: it joins descriptions in the catalogue, and the optimizer
-//! begins with whichever side is smaller. No term is decoded for it, and all is read from one snapshot of the store.
+//! with a new variable `?graph`. `?g` is then an ordinary term: it joins descriptions in the catalogue, and the optimizer begins
+//! with the smaller side. No term is decoded for it, and everything is read from one snapshot of the store.
 //! Oxigraph's own encoded dataset cannot be wrapped, since it is private.
 //!
-//! *Where?* The triple stands beside the first part of the pattern, inside its filters, so that they see `?g` as in
+//! *Position.* The triple is joined with the first part of the pattern, inside its filters, so that they can read `?g` as in
 //! Oxigraph. A sub-select is evaluated once for each graph (`LATERAL`), as SPARQL defines it.
 //!
 //! *Limit.* `MINUS` compares the name of the graph too. So within `GRAPH ?g` it also removes a solution that binds none of the
-//! variables that both sides may bind, where SPARQL keeps it.
+//! variables that both sides may bind. SPARQL keeps such a solution.
 //!
-//! *Declared graphs.* With `FROM NAMED` only the graphs listed are read. A graph of metadata has no pointer; if one is
-//! listed, a table of the names takes the place of the triple.
+//! *Declared graphs.* With `FROM NAMED` only the declared graphs are read. A graph of metadata has no pointer. If one is declared, a
+//! table of the names replaces the triple.
 
 use super::algebra::{each_child, each_exists, expressions, in_scope, inside, read_by};
 use super::graphs::{Graphs, Visible};
@@ -70,11 +70,11 @@ impl GraphNames {
 
 /// A `GRAPH` with a variable.
 struct Scope {
-    /// The variable of the query.
+    /// Variable of the query.
     public: Variable,
-    /// The variable of the name in the store.
+    /// Variable of the name in the store.
     stored: Variable,
-    /// Binds both.
+    /// Pattern that binds both.
     link: GraphPattern,
 }
 
@@ -92,19 +92,19 @@ impl Rewriter<'_> {
         each_child(pattern, &mut |inner| self.visit(inner));
         let GraphPattern::Graph { name, inner } = pattern else { return };
         if self.names.declared.is_none() {
-            graphs_without_triples(inner);
+            replace_empty_groups(inner);
         }
         let NamedNodePattern::Variable(public) = name else { return };
         let scope = self.scope(public.clone());
-        without_idle_minus(inner);
+        remove_disjoint_minus(inner);
         *name = scope.stored.clone().into();
-        scope.keep(inner);
+        scope.project_graph(inner);
         scope.attach(inner);
     }
 
     fn scope(&mut self, public: Variable) -> Scope {
         self.count += 1;
-        let stored = Variable::new_unchecked(format!("graph {}", self.count)); // no query can hold it
+        let stored = Variable::new_unchecked(format!("graph {}", self.count)); // no query can contain this name
         let link = match &self.names.table {
             Some(rows) => {
                 GraphPattern::Values { variables: vec![public.clone(), stored.clone()], bindings: rows.clone() }
@@ -118,7 +118,7 @@ impl Rewriter<'_> {
                 let inner = Box::new(GraphPattern::Bgp { patterns: vec![triple] });
                 let link = GraphPattern::Graph { name: self.names.pointers.clone().into(), inner };
                 match self.names.declared {
-                    // The empty group keeps the graphs that are declared.
+                    // The join with the empty group removes graphs that are not declared.
                     Some(_) => GraphPattern::Join { left: Box::new(link), right: Box::new(GraphPattern::default()) },
                     None => link,
                 }
@@ -128,28 +128,28 @@ impl Rewriter<'_> {
     }
 }
 
-/// Replaces empty groups by a table of one empty row: the store does not know graphs without triples.
-fn graphs_without_triples(pattern: &mut GraphPattern) {
+/// Replaces empty groups by a table of one empty row: the store does not list graphs without triples.
+fn replace_empty_groups(pattern: &mut GraphPattern) {
     match pattern {
         GraphPattern::Bgp { patterns } if patterns.is_empty() => {
             *pattern = GraphPattern::Values { variables: Vec::new(), bindings: vec![Vec::new()] };
         }
         GraphPattern::Graph { .. } | GraphPattern::Service { .. } => {}
         _ => {
-            each_exists(pattern, &mut graphs_without_triples);
-            each_child(pattern, &mut graphs_without_triples);
+            each_exists(pattern, &mut replace_empty_groups);
+            each_child(pattern, &mut replace_empty_groups);
         }
     }
 }
 
 /// Removes each `MINUS` that shares no variable with its left side: it removes nothing, but both sides would share the name of the
 /// graph.
-fn without_idle_minus(pattern: &mut GraphPattern) {
+fn remove_disjoint_minus(pattern: &mut GraphPattern) {
     if let GraphPattern::Graph { .. } | GraphPattern::Service { .. } = pattern {
         return;
     }
-    each_exists(pattern, &mut without_idle_minus);
-    each_child(pattern, &mut without_idle_minus);
+    each_exists(pattern, &mut remove_disjoint_minus);
+    each_child(pattern, &mut remove_disjoint_minus);
     if let GraphPattern::Minus { left, right } = pattern
         && in_scope(left).is_disjoint(&in_scope(right))
     {
@@ -158,23 +158,23 @@ fn without_idle_minus(pattern: &mut GraphPattern) {
 }
 
 impl Scope {
-    /// Lets sub-selects keep the name of their graph, and links those of `EXISTS`.
-    fn keep(&self, pattern: &mut GraphPattern) {
+    /// Adds the name of the graph to the projections of sub-selects, and links those of `EXISTS`.
+    fn project_graph(&self, pattern: &mut GraphPattern) {
         match pattern {
             GraphPattern::Graph { .. } | GraphPattern::Service { .. } => return,
             GraphPattern::Project { variables, .. } => variables.push(self.stored.clone()),
             _ => {}
         }
         each_exists(pattern, &mut |inner| {
-            self.keep(inner);
+            self.project_graph(inner);
             if self.needs_link(inner) {
                 self.attach(inner);
             }
         });
-        each_child(pattern, &mut |inner| self.keep(inner));
+        each_child(pattern, &mut |inner| self.project_graph(inner));
     }
 
-    /// Puts the link beside the parts of a pattern that need it.
+    /// Joins the link with the parts of a pattern that need it.
     fn attach(&self, pattern: &mut GraphPattern) {
         match pattern {
             GraphPattern::Filter { inner, .. } | GraphPattern::Extend { inner, .. } => self.attach(inner),
@@ -219,8 +219,8 @@ impl Scope {
     }
 }
 
-/// Returns true if every solution of a pattern comes from a triple, whose graph it then names. The right side of `OPTIONAL` and
-/// `MINUS` must know the graph that its left side stands for.
+/// Returns true if every solution of a pattern comes from a triple, and so binds the name of the graph. Otherwise the right side of
+/// `OPTIONAL` and `MINUS` needs the link, too.
 fn reads_triples(pattern: &GraphPattern) -> bool {
     match pattern {
         GraphPattern::Bgp { patterns } => !patterns.is_empty(),

@@ -13,16 +13,16 @@ use spargebra::algebra::{GraphPattern, QueryDataset};
 use spargebra::term::NamedNodePattern;
 use std::collections::{HashMap, HashSet};
 
-/// A name that no graph has.
+/// Name of no graph.
 const NO_GRAPH: &str = "urn:lodeseek:no-graph";
 
 /// The graphs of a store at one moment.
 #[derive(Debug)]
 pub(super) struct Graphs {
     metadata: Vec<NamedNode>,
-    /// Dataset IRI → graph of its present content.
+    /// Dataset IRI → graph of its current content.
     content: HashMap<NamedNode, NamedNode>,
-    /// Graph of present content → what it is of.
+    /// Graph of current content → its dataset and version.
     versions: HashMap<NamedNode, StoredVersion>,
     /// IRIs of datasets whose content is not in the store.
     index_only: HashSet<NamedNode>,
@@ -38,9 +38,9 @@ struct StoredVersion {
 /// The graphs that a query can read, by their names in the store.
 #[derive(Clone, Debug)]
 pub(super) struct Visible {
-    /// The graphs that together are the default graph.
+    /// Graphs that are merged to the default graph.
     pub(super) default: Vec<NamedNode>,
-    /// The graphs of `GRAPH` with a variable.
+    /// Graphs that `GRAPH` with a variable reads.
     pub(super) named: Vec<NamedNode>,
     /// If true, the query or the request lists the named graphs.
     pub(super) is_declared: bool,
@@ -85,12 +85,12 @@ impl Graphs {
         }
     }
 
-    /// The graphs of metadata, which together are the default graph.
+    /// Returns the graphs of metadata, which are merged to the default graph.
     pub(super) fn metadata(&self) -> &[NamedNode] {
         &self.metadata
     }
 
-    /// The dataset and version whose content a graph is.
+    /// Returns the dataset and version of a graph with content.
     pub(super) fn content(&self, graph: &NamedNode) -> Option<(&DatasetId, &str)> {
         self.versions.get(graph).map(|stored| (&stored.id, stored.version.as_str()))
     }
@@ -100,12 +100,12 @@ impl Graphs {
         self.metadata.contains(graph) || self.versions.contains_key(graph)
     }
 
-    /// Every dataset's graph of present content.
+    /// Returns the graphs of the current content of all datasets.
     pub(super) fn contents(&self) -> impl Iterator<Item = (&DatasetId, &NamedNode)> {
         self.versions.iter().map(|(graph, stored)| (&stored.id, graph))
     }
 
-    /// Returns the name by which clients know a graph.
+    /// Returns the name of a graph for clients.
     pub(super) fn public_name<'g>(&'g self, graph: &'g NamedNode) -> &'g NamedNode {
         self.versions.get(graph).map_or(graph, |stored| &stored.dataset)
     }
@@ -141,8 +141,8 @@ impl Graphs {
         }
     }
 
-    /// Replaces the names of graphs in a query by those in the store. Graphs that the query cannot read become one that does not
-    /// exist.
+    /// Replaces the names of graphs in a query by those in the store. Graphs that the query cannot read are replaced by one that does
+    /// not exist.
     pub(super) fn resolve(&self, query: &mut Query, visible: &Visible) {
         let (Query::Select { pattern, .. }
         | Query::Construct { pattern, .. }

@@ -5,21 +5,21 @@
 //! SPARQL 1.1 queries over the store, bounded in time and size. <https://www.w3.org/TR/sparql11-query/>
 //!
 //! *Visible graphs.* The default graph is the metadata: catalogue, profiles and snippets. The named graphs are the current
-//! contents of the datasets, and have their IRIs (`graph_names`); other versions are invisible. The graphs of metadata can be
-//! named, and are values of `GRAPH ?g` if a query or request declares them.
+//! contents of the datasets, and have their IRIs (`graph_names`). Other versions are invisible. `GRAPH` with a constant reads graphs
+//! of metadata, too. They are values of `GRAPH ?g` if a query or request declares them.
 //!
 //! *Statistics first.* Counts and listings that are precomputed are read from statistics
 //! ([`SparqlLimits::statistics`]); the rest of the query is evaluated.
 //!
-//! *Why a thread per query?* Oxigraph checks its cancellation token only when it reads the store. At the deadline the
-//! query is answered with an error, the token is set, and the thread is left to end. Filters make it end soon
-//! (`cancellation`); until then it holds one of the [`SparqlLimits::concurrent`] permits. Operators that neither read
-//! nor pass a filter are bounded before they run: rows written in the query, and the length of strings it builds.
+//! *Why a thread per query?* Oxigraph checks its cancellation token only when it reads the store. At the deadline the client gets an
+//! error, the token is set, and the thread ends later. Filters make it end soon (`cancellation`); until then it holds one of the
+//! [`SparqlLimits::concurrent`] permits. Operators that neither read the store nor pass a filter are bounded before they run: rows
+//! written in the query, and the length of strings that it builds.
 //!
 //! *Worker processes.* With [`QueryEngine::with_workers`] only queries of bounded cost (`bounded`) are evaluated in this process. The
-//! others run in workers, which can be ended at any moment: at the deadline, at the limit of memory, and when the client leaves. A
-//! worker has no network. Its services call this process ([`Services::answer`]), which requests what they need. Queries of bounded
-//! cost have permits of their own, so that they do not wait for expensive ones.
+//! others run in workers, which can be killed at any moment: at the deadline, at the limit of memory, and when the client disconnects.
+//! A worker has no network. Its services call this process ([`Services::answer`]), which sends their requests. Queries of bounded cost
+//! have permits of their own, so that they do not wait for expensive ones.
 
 mod algebra;
 mod bounded;
@@ -70,7 +70,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::{Duration, Instant};
-use stream::{Part, Place, Sink, channel_sender};
+use stream::{Admitted, Part, Sink, channel_sender};
 
 /// Stack of the thread of a query in bytes: the parser recurses; queries within the limits need less.
 const STACK_BYTES: usize = 256 << 20;
@@ -78,7 +78,7 @@ const STACK_BYTES: usize = 256 << 20;
 /// Provenance columns in the rows of a `SELECT`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Provenance {
-    /// They do not.
+    /// No provenance columns.
     #[default]
     None,
     /// One more variable `?provenance_N` for the Nth `SERVICE`, in call order: the endpoint that returned the row.
@@ -86,16 +86,16 @@ pub enum Provenance {
     PerService,
 }
 
-/// A query and the graphs the request names; those win over `FROM` (SPARQL 1.1 Protocol, 2.1.4).
+/// A query and the graphs of the request, which replace those of `FROM` (SPARQL 1.1 Protocol, 2.1.4).
 #[derive(Clone, Debug, Default)]
 pub struct QueryRequest {
-    /// The query.
+    /// Text of the query.
     pub query: String,
-    /// `default-graph-uri`.
+    /// Values of the parameter `default-graph-uri`.
     pub default_graphs: Vec<NamedNode>,
-    /// `named-graph-uri`.
+    /// Values of the parameter `named-graph-uri`.
     pub named_graphs: Vec<NamedNode>,
-    /// Evaluators of `SERVICE`; without them such queries are rejected.
+    /// Evaluators of `SERVICE`. Without them such queries are rejected.
     pub services: Option<Arc<dyn Services>>,
     /// Provenance columns for each `SERVICE`.
     pub provenance: Provenance,
@@ -103,21 +103,21 @@ pub struct QueryRequest {
     pub client: Option<IpAddr>,
 }
 
-/// An answer, whole in memory: [`SparqlLimits::rows`] bounds it.
+/// Complete answer in memory, bounded by [`SparqlLimits::rows`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// Of an `ASK`.
+    /// Answer of an `ASK`.
     Boolean(bool),
-    /// Of a `SELECT`.
+    /// Answer of a `SELECT`.
     Solutions {
-        /// The variables, in the order of the query.
+        /// Variables in the order of the query.
         variables: Vec<Variable>,
-        /// One value a variable.
+        /// Rows with one value for each variable.
         rows: Vec<Vec<Option<Term>>>,
         /// If true, rows beyond the limit were dropped.
         truncated: bool,
     },
-    /// Of a `CONSTRUCT` or `DESCRIBE`.
+    /// Answer of a `CONSTRUCT` or `DESCRIBE`.
     Graph {
         /// The triples.
         triples: Vec<Triple>,
@@ -127,7 +127,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Returns true if the answer was cut at the limit.
+    /// Returns true if the answer was truncated at a limit.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         matches!(self, Self::Solutions { truncated: true, .. } | Self::Graph { truncated: true, .. })
@@ -159,10 +159,10 @@ impl Answer {
     }
 }
 
-/// Why a query has no answer. Exhaustive: the server maps every case to a status.
+/// Errors of queries. Exhaustive, since the server maps every case to a status.
 #[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
 pub enum SparqlError {
-    /// The query is not SPARQL.
+    /// The query has a syntax error.
     #[error("{0}")]
     Syntax(String),
     /// The query is larger or nested deeper than allowed.
@@ -174,25 +174,25 @@ pub enum SparqlError {
     /// The answer takes too much memory.
     #[error("the answer takes more than {0} MB of memory; add a LIMIT without ORDER BY, or a more specific pattern")]
     Memory(u64),
-    /// Too many queries at once.
+    /// Too many concurrent queries.
     #[error("{0} queries are running; retry in a moment")]
     Busy(usize),
     /// Cancelled: queries are queued, and the maximum number of slow queries is running.
     #[error("cancelled in favour of queued queries: {0} slow queries are running; retry later")]
     SlowLimit(usize),
-    /// Too many queries of one client at once.
+    /// Too many concurrent queries of one client.
     #[error("{0} queries of this client are running; wait for one of them to end")]
     TooMany(usize),
     /// Cancelled by the client.
     #[error("cancelled: the client closed the connection")]
     Cancelled,
-    /// The query uses a feature that this store does not offer: another service, an unknown function.
+    /// The query uses an unsupported feature, for example an unknown service or function.
     #[error("{0}")]
     Unsupported(String),
     /// Requests to a service are forbidden.
     #[error("{0}")]
     Refused(String),
-    /// A service gave no answer.
+    /// A service failed.
     #[error("{0}")]
     Service(String),
     /// The worker process of the query failed. Other queries are not affected.
@@ -230,15 +230,15 @@ impl From<QueryEvaluationError> for SparqlError {
     }
 }
 
-/// An opened store and what its queries share: permits and cached statistics.
+/// Query engine of an opened store, with permits and cached statistics.
 pub struct QueryEngine {
     store: Arc<Store>,
-    /// Expensive queries.
+    /// Permits for expensive queries.
     admission: Arc<Admission>,
-    /// Queries of bounded cost, and all queries until their cost is known.
+    /// Permits for queries of bounded cost, and for all queries until their cost is known.
     bounded_admission: Arc<Admission>,
     statistics: StatisticsCache,
-    /// Processes that evaluate expensive queries. Without them this process does.
+    /// Processes that evaluate expensive queries. Without them, this process evaluates them.
     workers: Option<Pool>,
 }
 
@@ -269,14 +269,14 @@ impl QueryEngine {
         }
     }
 
-    /// The store.
+    /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &Arc<Store> {
         &self.store
     }
 
-    /// Reads the counts of every graph, from which queries over one pattern are answered. Without it the first such query
-    /// reads them and takes longer.
+    /// Reads the counts of every graph, from which queries over one pattern are answered. Otherwise the first such query reads them
+    /// and takes longer.
     pub fn prepare_statistics(&self) -> Result<(), StoreError> {
         self.statistics.prepare(&self.store)
     }
@@ -286,7 +286,7 @@ impl QueryEngine {
         self.stream(request, limits, &Cancellation::default())?.whole()
     }
 
-    /// Starts to evaluate a query. Blocks until the form of the answer is known, at most until the deadline.
+    /// Starts the evaluation of a query. Blocks until the form of the answer is known, at most until the deadline.
     pub fn stream(
         self: &Arc<Self>,
         request: &QueryRequest,
@@ -295,7 +295,7 @@ impl QueryEngine {
     ) -> Result<AnswerStream, SparqlError> {
         check_size(&request.query, limits)?;
         let permit = Permit::acquire(&self.bounded_admission, request.client, &limits.for_bounded())?;
-        let (sender, receiver) = sync_channel(stream::WAITING);
+        let (sender, receiver) = sync_channel(stream::MAX_WAITING_BATCHES);
         let (engine, request, bounds) = (Arc::clone(self), request.clone(), limits.clone());
         let cancelled = cancellation.clone();
         thread::Builder::new()
@@ -315,7 +315,7 @@ impl QueryEngine {
         answer
     }
 
-    /// Answers a query in its thread. A query that is not of bounded cost gives its first permit back and waits for another.
+    /// Answers a query in its thread. A query that is not of bounded cost releases its first permit and acquires another.
     fn answer(
         self: &Arc<Self>,
         permit: Permit,
@@ -337,13 +337,13 @@ impl QueryEngine {
         let can_leave = settings.as_ref().is_none_or(Option::is_some);
         let pool = self.workers.as_ref().filter(|_| !planned.is_bounded && can_leave);
         let uses_memory = self.workers.is_none() || !can_leave;
-        let place = Place { permit: Arc::clone(&permit), uses_memory };
-        if cancellation.is_cancelled() || sink.forward(Part::Admitted(place)).is_break() {
+        let admitted = Admitted { permit: Arc::clone(&permit), uses_memory };
+        if cancellation.is_cancelled() || sink.forward(Part::Admitted(admitted)).is_break() {
             return Err(SparqlError::Cancelled);
         }
         let Some(pool) = pool else { return evaluate(self, planned, request, limits, cancellation, sink) };
         let view = self.store.view().map_err(|error| SparqlError::Evaluation(error.to_string()))?;
-        // Those of a federated query are read once its services are resolved.
+        // Statistics of a federated query are read after its services are resolved.
         let may_use = planned.uses_statistics || planned.is_federated;
         let statistics = if may_use { limits.statistics } else { Statistics::Never };
         let limits = SparqlLimits { statistics, ..limits.clone() };
@@ -353,10 +353,10 @@ impl QueryEngine {
     }
 }
 
-/// Turns a panic of the evaluation into an error: the client gets an answer, and the thread gives its permit back.
+/// Converts a panic of the evaluation into an error: the client gets an answer, and the thread releases its permit.
 ///
-/// Oxigraph's `ORDER BY` compares numbers by value, but a number with a string by text. That is no total order, and the
-/// standard library's sort may panic on it.
+/// Oxigraph's `ORDER BY` compares numbers by value, but a number with a string by text. This is no total order, so that the sort of
+/// the standard library may panic.
 fn catch_panic(evaluate: impl FnOnce() -> Result<(), SparqlError>) -> Result<(), SparqlError> {
     catch_unwind(AssertUnwindSafe(evaluate)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
@@ -378,19 +378,19 @@ struct EvaluationContext {
     token: CancellationToken,
     deadline: Instant,
     /// Row source of each `SERVICE`.
-    feeds: Vec<(NamedNode, Arc<ServiceRows>)>,
+    service_rows: Vec<(NamedNode, Arc<ServiceRows>)>,
 }
 
 impl EvaluationContext {
     fn prepare(&self, mut query: Query) -> PreparedSparqlQuery {
-        cancellation::guard(&mut query);
+        cancellation::insert_filters(&mut query);
         self.names.bind(&mut query);
         paths::bind_starts(&mut query);
         let plain = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
         let computing = geometry::with_functions(statistics::with_functions(plain));
         let mut evaluator = cancellation::with_function(computing, self.token.clone());
-        for (name, feed) in &self.feeds {
-            evaluator = evaluator.with_service_handler(name.clone(), Reader(Arc::clone(feed)));
+        for (name, rows) in &self.service_rows {
+            evaluator = evaluator.with_service_handler(name.clone(), Reader(Arc::clone(rows)));
         }
         let mut prepared = evaluator.for_query(query);
         let default = self.visible.default.iter().cloned().map(GraphName::NamedNode).collect();
@@ -402,12 +402,12 @@ impl EvaluationContext {
     }
 }
 
-/// Returns the message of a parse error. The parser's symbol for any character, `[_]`, is no help to a reader.
+/// Returns the message of a parse error, without the parser's symbol `[_]` for any character.
 fn syntax_message(error: &dyn std::fmt::Display) -> String {
     error.to_string().replace(", [_]", "").replace("[_], ", "").replace("[_]", "more text")
 }
 
-/// A parsed query and what is known of it before it runs.
+/// A parsed query and its properties, before it is evaluated.
 struct PlannedQuery {
     query: Query,
     graphs: Arc<Graphs>,
@@ -420,7 +420,7 @@ struct PlannedQuery {
     is_bounded: bool,
 }
 
-/// Parses a query, checks its size, and lets statistics answer what they can.
+/// Parses a query, checks its size, and replaces parts that statistics answer.
 fn plan(engine: &Arc<QueryEngine>, request: &QueryRequest, limits: &SparqlLimits) -> Result<PlannedQuery, SparqlError> {
     let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
     let parser = SparqlParser::new().with_base_iri(engine.store.iris().base()).map_err(|error| failed(&error))?;
@@ -462,7 +462,7 @@ fn evaluate(
     let names = Arc::new(GraphNames::new(&graphs, &visible, engine.store.pointers()));
     let (engine, token) = (Arc::clone(engine), cancellation.token());
     let deadline = Instant::now() + limits.deadline;
-    let context = EvaluationContext { engine, visible, names, token, deadline, feeds: Vec::new() };
+    let context = EvaluationContext { engine, visible, names, token, deadline, service_rows: Vec::new() };
     let federated = federation::resolve(&mut query, context, request, limits)?;
     let context = &federated.evaluation;
     if is_federated {
@@ -537,7 +537,7 @@ mod tests {
         let query = "SELECT (COUNT(*) AS ?n) { GRAPH <catalog> { ?a (<x:p>|!<x:p>)* ?b } }".to_owned();
         let outcome = engine.evaluate(&QueryRequest { query, ..QueryRequest::default() }, &limits);
         assert!(matches!(outcome, Err(SparqlError::Deadline(_))), "{outcome:?}");
-        let soon = SparqlLimits { patience: Duration::from_secs(5), ..limits };
+        let soon = SparqlLimits { queue_timeout: Duration::from_secs(5), ..limits };
         let next = engine.evaluate(
             &QueryRequest { query: "ASK { ?a ?p ?b . ?b ?q ?c }".to_owned(), ..QueryRequest::default() },
             &soon,

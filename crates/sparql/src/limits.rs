@@ -1,7 +1,7 @@
 //! Limits of a query, and the costs that can be computed before it runs.
 
 use super::SparqlError;
-use super::algebra::{children, expressions, inside, looked_at_by, operands, pattern_of, services};
+use super::algebra::{children, exists_patterns, expressions, inside, operands, pattern_of, services};
 use super::string_limits::growth_of;
 use serde::{Deserialize, Serialize};
 use spargebra::Query;
@@ -14,50 +14,50 @@ const MAX_TRIPLE_NESTING: usize = 16;
 /// Limits of one query.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SparqlLimits {
-    /// Time until the answer is complete and read by the client. Default 30 s.
+    /// Maximum time until the answer is complete and read by the client. Default 30 s.
     pub deadline: Duration,
-    /// Rows or triples of an answer; one with more is cut and marked. Default 100,000.
+    /// Maximum number of rows or triples of an answer; a longer one is truncated and marked. Default 100,000.
     pub rows: usize,
-    /// Megabytes of the terms of an answer; one with more is cut and marked. Default 1,024.
+    /// Maximum size of the terms of an answer in megabytes; a larger one is truncated and marked. Default 1,024.
     pub answer_megabytes: u64,
-    /// Concurrent expensive queries, including cancelled ones that have not ended yet. Default 8. Twice as many others may run
-    /// beside them: those whose cost is bounded before they run.
+    /// Concurrent expensive queries, including cancelled ones that have not ended yet. Default 8. In addition, twice as many queries
+    /// of bounded cost may run.
     pub concurrent: usize,
-    /// Of these, queries of one client. Default 4, and twice as many others.
+    /// Maximum number of these queries for each client, queued ones included. Default 4, and twice as many of bounded cost.
     pub concurrent_of_client: usize,
-    /// Time a query waits for a place where all are taken. Default 5 s.
-    pub patience: Duration,
-    /// Queries that wait for a place at one time. Default 64.
+    /// Maximum time a query is queued while all permits are taken. Default 5 s.
+    pub queue_timeout: Duration,
+    /// Maximum number of queued queries. Default 64.
     pub waiting: usize,
-    /// Time after which a query is one that takes long. Default 500 ms.
-    pub quick: Duration,
-    /// Of the queries at one time, those that take long, while others wait. Default 4.
+    /// Running time after which a query counts as long. Default 500 ms.
+    pub long_after: Duration,
+    /// Concurrent long queries while other queries are queued. Default 4. Further ones are cancelled.
     pub concurrent_long: usize,
-    /// Megabytes of the worker process of a query, or by which this process may grow while it answers one. Default 1,024.
+    /// Maximum memory of the worker process of a query in megabytes. Without workers, maximum growth of this process while it
+    /// evaluates the query. Default 1,024.
     pub memory_megabytes: u64,
-    /// Combinations of the rows that stand in a query: those of `VALUES`, and one for each part of a `UNION`. Default
+    /// Maximum number of combinations of rows written in a query: those of `VALUES`, and one for each part of a `UNION`. Default
     /// 1,000,000.
     pub combinations: u64,
     /// Maximum ratio of the length of a computed string to that of its inputs. Default 1,000.
     pub growth: u64,
-    /// Triple patterns and steps of paths. Default 200: the optimizer takes seconds for more.
+    /// Maximum number of triple patterns and path steps. Default 200: the optimizer takes seconds for more.
     pub patterns: usize,
-    /// Bytes of a query. Default 64 KiB.
+    /// Maximum size of a query in bytes. Default 64 KiB.
     pub query_bytes: usize,
     /// Maximum nesting depth of brackets, and length of a chain of prefix operators. Default 150.
     pub nesting: usize,
     /// Maximum nesting depth of groups in braces. Default 16.
     pub groups: usize,
-    /// `SERVICE` clauses. Default 16.
+    /// Maximum number of `SERVICE` clauses. Default 16.
     pub services: usize,
-    /// Rows that one `SERVICE` may answer with. Default 1,000,000.
+    /// Maximum number of rows of one `SERVICE`. Default 1,000,000.
     pub service_rows: usize,
     /// Maximum nesting depth of negations by `!`. Default 8.
     pub negations: usize,
     /// Maximum nesting depth of groups that are repeated (`(…)*`, `(…)+`, `(…)?`). Default 4: the parser is slow on them.
     pub repeated_groups: usize,
-    /// Members of all `IN`, and operands of all `||` and `&&`, each counted for itself. Default 1,000: each is compared for
-    /// every row.
+    /// Maximum number of members of all `IN` and operands of all `||` and `&&`. Default 1,000: each is compared for every row.
     pub comparisons: usize,
     /// Use of precomputed counts. Default [`Statistics::First`].
     pub statistics: Statistics,
@@ -69,7 +69,7 @@ pub enum Statistics {
     /// Statistics answer what they can; the rest is evaluated.
     #[default]
     First,
-    /// Everything is evaluated: to compare.
+    /// Everything is evaluated, for comparison.
     Never,
 }
 
@@ -81,9 +81,9 @@ impl Default for SparqlLimits {
             answer_megabytes: 1024,
             concurrent: 8,
             concurrent_of_client: 4,
-            patience: Duration::from_secs(5),
+            queue_timeout: Duration::from_secs(5),
             waiting: 64,
-            quick: Duration::from_millis(500),
+            long_after: Duration::from_millis(500),
             concurrent_long: 4,
             memory_megabytes: 1024,
             combinations: 1_000_000,
@@ -103,7 +103,7 @@ impl Default for SparqlLimits {
 }
 
 impl SparqlLimits {
-    /// The limits for queries of bounded cost: they have permits of their own, and do not wait for expensive ones.
+    /// Returns the limits for queries of bounded cost: they have permits of their own, and do not wait for expensive ones.
     pub(super) fn for_bounded(&self) -> Self {
         Self {
             concurrent: self.concurrent.saturating_mul(2),
@@ -113,8 +113,8 @@ impl SparqlLimits {
     }
 }
 
-/// The parser recurses on brackets and prefix operators: both are bounded before it runs. And it cannot be stopped: what
-/// makes it try twice at every level, negations (`!(!(…))`) and sub-selects with `HAVING`, is bounded more narrowly.
+/// Checks the size and nesting of a query before it is parsed. The parser recurses on brackets and prefix operators, and cannot be
+/// interrupted. It backtracks at every level of negations (`!(!(…))`) and of sub-selects with `HAVING`: these have lower limits.
 pub(super) fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), SparqlError> {
     if query.len() > limits.query_bytes {
         return Err(SparqlError::TooLarge(format!(
@@ -124,14 +124,14 @@ pub(super) fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), Sparq
         )));
     }
     let deepest = Depths::deepest(query);
-    for (found, limit, what) in [
+    for (found, limit, excess) in [
         (deepest.brackets.max(deepest.operators), limits.nesting, "nests deeper"),
         (deepest.triples, MAX_TRIPLE_NESTING, "nests triple terms and reified triples deeper"),
         (deepest.groups, limits.groups, "nests groups deeper"),
         (deepest.negations, limits.negations, "nests negations deeper"),
     ] {
         if found > limit {
-            return Err(SparqlError::TooLarge(format!("it {what} than {limit}")));
+            return Err(SparqlError::TooLarge(format!("it {excess} than {limit}")));
         }
     }
     if repeated_groups(query) > limits.repeated_groups {
@@ -143,10 +143,10 @@ pub(super) fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), Sparq
     Ok(())
 }
 
-/// Nesting depth of brackets that `*`, `+` or `?` follows, directly inside each other or not. Never too low: where no
-/// closing bracket is certain to be one, each is taken to be around those before it.
+/// Returns the nesting depth of brackets followed by `*`, `+` or `?`, directly inside each other or not. It is never too low: if a
+/// closing bracket is uncertain, it is assumed to enclose those before it.
 fn repeated_groups(query: &str) -> usize {
-    // Of each open bracket: the depth inside of it.
+    // Depth inside each open bracket.
     let mut open = vec![0usize];
     let mut deepest = 0;
     let mut bytes = Code::new(query).filter(|(byte, _)| !byte.is_ascii_whitespace()).peekable();
@@ -168,13 +168,13 @@ fn repeated_groups(query: &str) -> usize {
     deepest
 }
 
-/// Nesting depths of a query, counted without parsing it. Never too low, even if brackets hide in strings or comments.
+/// Nesting depths of a query, counted without parsing it. They are never too low, even with brackets in strings or comments.
 #[derive(Default)]
 struct Depths {
     brackets: usize,
-    /// Of the brackets, `{`.
+    /// Braces among the brackets.
     groups: usize,
-    /// Brackets opened after a `!` that no other bracket has answered.
+    /// Open brackets that follow a `!`.
     negations: usize,
     /// Prefix operators in a row.
     operators: usize,
@@ -187,7 +187,7 @@ impl Depths {
         let mut deepest = Self::default();
         let (mut open, mut negated, mut operators) = (Vec::new(), vec![false], 0);
         let (mut groups, mut negations) = (0usize, 0usize);
-        // The last half of a mark, and its distance from the end of the query.
+        // First half of `<<` or `>>`, and its distance from the end of the query.
         let (mut triples, mut half) = (0usize, None);
         let mut code = Code::new(query);
         while let Some((byte, sure)) = code.next() {
@@ -249,8 +249,8 @@ impl<'q> Code<'q> {
         Self { rest: query.as_bytes(), sure: true }
     }
 
-    /// The length of what begins here and is no code; 0 where it is code.
-    fn passed_over(&mut self) -> usize {
+    /// Returns the length of the comment, string, IRI or escaped character at the start of the rest; 0 for code.
+    fn skipped_bytes(&mut self) -> usize {
         match self.rest {
             [b'#', ..] => self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(self.rest.len()),
             [b'\\', _, ..] => 2,
@@ -271,7 +271,7 @@ impl<'q> Code<'q> {
     }
 }
 
-/// The length of a string; one without an end, which no parser passes, goes on to the end of the query.
+/// Returns the length of a string literal. One without an end, a syntax error, extends to the end of the query.
 fn string(rest: &[u8], quote: u8) -> usize {
     let long = rest.starts_with(&[quote; 3]);
     let mut place = if long { 3 } else { 1 };
@@ -292,7 +292,7 @@ impl Iterator for Code<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.sure {
-            match self.passed_over() {
+            match self.skipped_bytes() {
                 0 => break,
                 length => self.rest = &self.rest[length..],
             }
@@ -356,17 +356,14 @@ impl Cost {
             ));
         }
         if self.growth > limits.growth as f64 {
-            return too_large(format!(
-                "it makes texts more than {} times as long as what they are made of",
-                limits.growth
-            ));
+            return too_large(format!("it builds strings more than {} times as long as their inputs", limits.growth));
         }
         Ok(())
     }
 }
 
-/// The rows that a pattern gives where each that is read from the store is one: rows of the query alone make rows in
-/// memory, and nothing else looks whether they are still wanted.
+/// Returns the number of rows of a pattern if each pattern read from the store yields one row. Rows written in the query multiply
+/// in memory, without a check for cancellation.
 fn rows(pattern: &GraphPattern) -> u64 {
     let joined = |left: &GraphPattern, right: &GraphPattern| rows(left).saturating_mul(rows(right));
     let own = match pattern {
@@ -375,11 +372,11 @@ fn rows(pattern: &GraphPattern) -> u64 {
         GraphPattern::Union { left, right } => rows(left).saturating_add(rows(right)),
         GraphPattern::Join { left, right } | GraphPattern::LeftJoin { left, right, .. } => joined(left, right),
         GraphPattern::Minus { left, right } => rows(left).max(rows(right)),
-        GraphPattern::Service { .. } => return 1, // it costs others
+        GraphPattern::Service { .. } => return 1, // it is evaluated elsewhere
         other => children(other).into_iter().map(rows).max().unwrap_or(1),
     };
     // Patterns in a condition yield no rows, but are evaluated for as many.
-    looked_at_by(pattern).into_iter().map(rows).fold(own, u64::max)
+    exists_patterns(pattern).into_iter().map(rows).fold(own, u64::max)
 }
 
 /// Returns true if each row of a pattern is read from the store, at least in part.
@@ -394,7 +391,7 @@ fn reads(pattern: &GraphPattern) -> bool {
     }
 }
 
-/// Members of `IN` and operands of `||` and `&&` in a pattern.
+/// Counts members of `IN` and operands of `||` and `&&` in a pattern.
 pub(super) fn comparisons(pattern: &GraphPattern) -> usize {
     let own: usize = expressions(pattern).into_iter().map(members).sum();
     own + inside(pattern).into_iter().map(comparisons).sum::<usize>()
@@ -435,7 +432,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn deep_queries_are_refused_before_they_are_parsed() {
+    fn deep_queries_are_rejected_before_they_are_parsed() {
         let limits = SparqlLimits::default();
         for query in ["{".repeat(10_000), format!("ASK {{ FILTER({}1) }}", "!".repeat(10_000)), "x".repeat(300 << 10)] {
             assert!(matches!(check_size(&query, &limits), Err(SparqlError::TooLarge(_))));
@@ -444,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_parser_reads_twice_is_counted_apart() {
+    fn negations_are_counted_separately() {
         let depths = |query: &str| {
             let Depths { brackets, groups, negations, .. } = Depths::deepest(query);
             (brackets, groups, negations)
@@ -455,7 +452,7 @@ mod tests {
             ("{ FILTER(! #\n ( ! EXISTS { FILTER(!STR(?a)) } )) }", (6, 2, 3)),
             ("{ FILTER(?a != 1 || (?b != 2)) } { { } }", (3, 2, 1)),
             (")))}!(((", (3, 0, 1)),
-            // Text that hides brackets.
+            // Brackets inside strings and comments.
             ("{ ( #)\n ( #)\r ( ')' ( \")\\\")\" ( ''')' '')''' ) ) ) ) ) }", (6, 1, 0)),
             ("( ex:a\\)( ex:b\\'(')' ) ) )", (3, 0, 0)),
             ("( '((((' #((((\n )", (1, 0, 0)),
@@ -486,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_stand_in_a_query_are_counted() {
+    fn rows_written_in_a_query_are_counted() {
         let count = |pattern: &str| {
             let query = spargebra::SparqlParser::new().parse_query(&format!("SELECT * {{ {pattern} }}"));
             rows(pattern_of(&query.expect("a query")))
@@ -508,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_repeated_groups_are_refused_before_they_are_parsed() {
+    fn nested_repeated_groups_are_rejected_before_they_are_parsed() {
         let nested = |depth: usize| format!("ASK {{ ?a {}<p>*{} ?b }}", "(".repeat(depth), ")*".repeat(depth));
         for (query, expected) in [
             (nested(4), 4),
@@ -526,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn lateral_joins_are_refused() {
+    fn lateral_joins_are_rejected() {
         for query in [
             "SELECT * { ?s ?p ?o LATERAL { SELECT * { ?s ?q ?x } LIMIT 1 } }",
             "ASK { ?s ?p ?o FILTER EXISTS { ?s ?q ?x LATERAL { ?x ?r ?y } } }",
@@ -538,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_of_comparisons_are_refused() {
+    fn long_lists_of_comparisons_are_rejected() {
         let check = |condition: String| {
             let query = format!("SELECT * {{ ?s ?p ?o FILTER({condition}) }}");
             let query = spargebra::SparqlParser::new().parse_query(&query).expect("a query");

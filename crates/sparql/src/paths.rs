@@ -1,10 +1,10 @@
 //! Repeated property paths with two open ends, evaluated start by start.
 //!
-//! Oxigraph computes all pairs of such a path at once, and goes on after its cancellation until each pair was followed.
-//! Each such path is therefore joined laterally to the nodes of its graph: the pairs of one start are computed at a time,
-//! and a cancelled evaluation ends with the present start. The solutions are the same.
+//! Oxigraph computes all pairs of such a path at once, and continues after a cancellation until all pairs are computed. Each such path
+//! is therefore joined laterally with the nodes of its graph: the pairs of one start are computed at a time, and a cancelled
+//! evaluation ends with the current start. The solutions are the same.
 //!
-//! A path of which another pattern binds an end stays unchanged: the optimizer evaluates it from that end.
+//! A path with an end that another pattern binds is unchanged: the optimizer evaluates it from that end.
 
 use super::algebra::{Variables, certain, each_child, each_exists, in_scope};
 use oxrdf::Variable;
@@ -13,7 +13,7 @@ use spargebra::algebra::{GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 use std::mem;
 
-/// Rewrites the open paths of a query, in which no blank node is left.
+/// Rewrites the open paths of a query without blank nodes.
 pub(super) fn bind_starts(query: &mut Query) {
     let (Query::Select { pattern, .. }
     | Query::Construct { pattern, .. }
@@ -28,8 +28,8 @@ struct Rewriter {
 }
 
 impl Rewriter {
-    /// `bound` are variables that patterns around bind, `graph` is the variable of the `GRAPH` around. Returns true if the
-    /// pattern was changed.
+    /// Rewrites the open paths of a pattern. Returns true if it was changed. `bound` are the variables that joined patterns bind,
+    /// `graph` is the variable of the enclosing `GRAPH`.
     fn visit(&mut self, pattern: &mut GraphPattern, bound: &Variables, graph: Option<&Variable>) -> bool {
         let outer = certain(pattern);
         each_exists(pattern, &mut |inner| {
@@ -73,10 +73,10 @@ impl Rewriter {
         }
     }
 
-    /// The subjects and objects of the graph.
+    /// Returns a pattern of the subjects and objects of the graph.
     fn nodes(&mut self, node: Variable, graph: Option<&Variable>) -> GraphPattern {
         self.names += 1;
-        let name = |part: &str| Variable::new_unchecked(format!("{part} {}", self.names)); // no query can hold it
+        let name = |part: &str| Variable::new_unchecked(format!("{part} {}", self.names)); // no query can contain this name
         let triple = |subject: Variable, object: Variable| GraphPattern::Bgp {
             patterns: vec![TriplePattern {
                 subject: subject.into(),
@@ -92,7 +92,7 @@ impl Rewriter {
     }
 }
 
-/// Variables that patterns other than open paths bind.
+/// Returns the variables that patterns other than open paths bind.
 fn bound_by_steps(pattern: &GraphPattern) -> Variables {
     match pattern {
         GraphPattern::Join { left, right } => &bound_by_steps(left) | &bound_by_steps(right),

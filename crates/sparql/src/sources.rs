@@ -1,9 +1,9 @@
 //! Source selection by counts: the datasets that can answer a query.
 //!
 //! A dataset is a source of a triple pattern unless its counts prove that nothing in it matches: it lacks the property
-//! or the class. So no dataset with an answer is omitted; one without may be listed. Every pattern is compared with the
-//! content of each dataset, inside `GRAPH` or not; one in `GRAPH <dataset>` with that dataset alone. The metadata is no
-//! source: every query has it.
+//! or the class. So no dataset with an answer is omitted; one without may be listed. Every pattern is compared with the content of
+//! each dataset, inside `GRAPH` or not. A pattern in `GRAPH <dataset>` is compared with that dataset alone. The metadata is no source,
+//! since every query can read it.
 
 use super::algebra::{children, pattern_of};
 use super::limits::{Cost, SparqlLimits, check_size};
@@ -19,31 +19,31 @@ use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 use spargebra::{Query, SparqlParser};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A dataset that may answer.
+/// A dataset that may contain solutions of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The dataset.
     pub dataset: DatasetId,
-    /// Triples of it that match: exact for a pattern whose subject is open and whose object is open or a class, else what
-    /// is to be expected on average.
+    /// Number of matching triples. It is exact if the subject is open and the object is open or a class; otherwise it is the expected
+    /// average.
     pub triples: u64,
 }
 
-/// The sources of one triple pattern or path, the largest first.
+/// Sources of one triple pattern or path, the largest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternSources {
-    /// The pattern, in SPARQL.
+    /// Pattern in SPARQL.
     pub pattern: String,
-    /// Its sources.
+    /// Sources of the pattern.
     pub sources: Vec<Source>,
 }
 
-/// The sources of a query.
+/// Sources of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
-    /// Each pattern's, in the order of the query.
+    /// Sources of each pattern, in the order of the query.
     pub patterns: Vec<PatternSources>,
-    /// The datasets that alone may answer the query: all that it requires, one side of every union.
+    /// Datasets that may answer the query alone: all required patterns, and one side of every union.
     pub alone: Vec<DatasetId>,
     /// Endpoints that the catalogue names for datasets among the sources.
     pub endpoints: BTreeMap<DatasetId, BTreeSet<String>>,
@@ -91,7 +91,11 @@ impl QueryEngine {
         for (id, graph) in datasets {
             let known = self.statistics.content(&self.store, &graphs, graph).map_err(|error| failed(&error))?;
             if let Some(known) = known {
-                selection.hold(&query, id, &Candidate { graph, known: &known, terms: &self.statistics.terms() });
+                selection.add_candidate(
+                    &query,
+                    id,
+                    &Candidate { graph, statistics: &known, terms: &self.statistics.terms() },
+                );
             }
         }
         let mut found = selection.found;
@@ -106,10 +110,10 @@ impl QueryEngine {
     }
 }
 
-/// A pattern of the query, and the graph it is bound to.
+/// A pattern of the query, and the constant after its `GRAPH`.
 struct QueryPattern<'q> {
     graph: Option<&'q NamedNode>,
-    what: PatternForm<'q>,
+    form: PatternForm<'q>,
 }
 
 enum PatternForm<'q> {
@@ -119,7 +123,7 @@ enum PatternForm<'q> {
 
 impl QueryPattern<'_> {
     fn sources(&self) -> PatternSources {
-        let pattern = match self.what {
+        let pattern = match self.form {
             PatternForm::Triple(triple) => triple.to_string(),
             PatternForm::Path { subject, path, object } => format!("{subject} {path} {object}"),
         };
@@ -136,13 +140,13 @@ fn patterns(query: &Query) -> Vec<QueryPattern<'_>> {
 fn collect<'q>(pattern: &'q GraphPattern, graph: Option<&'q NamedNode>, found: &mut Vec<QueryPattern<'q>>) {
     match pattern {
         GraphPattern::Bgp { patterns } => {
-            found.extend(patterns.iter().map(|triple| QueryPattern { graph, what: PatternForm::Triple(triple) }));
+            found.extend(patterns.iter().map(|triple| QueryPattern { graph, form: PatternForm::Triple(triple) }));
         }
         GraphPattern::Path { subject, path, object } => {
-            found.push(QueryPattern { graph, what: PatternForm::Path { subject, path, object } });
+            found.push(QueryPattern { graph, form: PatternForm::Path { subject, path, object } });
         }
         GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), inner } => collect(inner, Some(name), found),
-        GraphPattern::Service { .. } => {} // others answer it
+        GraphPattern::Service { .. } => {} // it is evaluated elsewhere
         other => children(other).into_iter().for_each(|inner| collect(inner, graph, found)),
     }
 }
@@ -153,14 +157,14 @@ struct Selection<'q> {
 }
 
 impl Selection<'_> {
-    fn hold(&mut self, query: &Query, id: &DatasetId, candidate: &Candidate<'_>) {
-        for (asked, found) in self.patterns.iter().zip(&mut self.found.patterns) {
-            if asked.graph.is_some_and(|graph| graph != candidate.graph) {
+    fn add_candidate(&mut self, query: &Query, id: &DatasetId, candidate: &Candidate<'_>) {
+        for (pattern, found) in self.patterns.iter().zip(&mut self.found.patterns) {
+            if pattern.graph.is_some_and(|graph| graph != candidate.graph) {
                 continue;
             }
-            let triples = match asked.what {
+            let triples = match pattern.form {
                 PatternForm::Triple(triple) => candidate.triples(triple),
-                PatternForm::Path { path, .. } => candidate.along(path),
+                PatternForm::Path { path, .. } => candidate.path_triples(path),
             };
             if triples > 0 {
                 found.sources.push(Source { dataset: id.clone(), triples });
@@ -172,10 +176,10 @@ impl Selection<'_> {
     }
 }
 
-/// One dataset's content.
+/// Content of one dataset.
 struct Candidate<'c> {
     graph: &'c NamedNode,
-    known: &'c GraphStatistics,
+    statistics: &'c GraphStatistics,
     terms: &'c TermTable,
 }
 
@@ -188,7 +192,7 @@ impl Candidate<'_> {
     fn may_answer(&self, pattern: &GraphPattern) -> bool {
         match pattern {
             GraphPattern::Bgp { patterns } => patterns.iter().all(|triple| self.triples(triple) > 0),
-            GraphPattern::Path { path, .. } => self.along(path) > 0,
+            GraphPattern::Path { path, .. } => self.path_triples(path) > 0,
             GraphPattern::Join { left, right } => self.may_answer(left) && self.may_answer(right),
             GraphPattern::Union { left, right } => self.may_answer(left) || self.may_answer(right),
             GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), inner } => {
@@ -201,17 +205,17 @@ impl Candidate<'_> {
         }
     }
 
-    /// The triples to be expected of a pattern: none only where there are none.
+    /// Returns the expected number of triples of a pattern; 0 only if there are none.
     fn triples(&self, triple: &TriplePattern) -> u64 {
         let uses = match (&triple.predicate, &triple.object) {
             (NamedNodePattern::NamedNode(property), TermPattern::NamedNode(class))
                 if property.as_str() == rdf::TYPE =>
             {
-                let triples = self.known.class(self.id(class));
+                let triples = self.statistics.class(self.id(class));
                 UsageCounts { triples, subjects: triples, objects: triples }
             }
-            (NamedNodePattern::NamedNode(property), _) => self.known.property(self.id(property)),
-            (NamedNodePattern::Variable(_), _) => self.known.all,
+            (NamedNodePattern::NamedNode(property), _) => self.statistics.property(self.id(property)),
+            (NamedNodePattern::Variable(_), _) => self.statistics.all,
         };
         let is_open = |term: &TermPattern| matches!(term, TermPattern::Variable(_) | TermPattern::BlankNode(_));
         let share = |different: u64| uses.triples.div_ceil(different.max(1));
@@ -225,38 +229,39 @@ impl Candidate<'_> {
         }
     }
 
-    /// The triples that steps of a path may take: at least one where it may be gone. A path of no step is everywhere.
-    fn along(&self, path: &PropertyPathExpression) -> u64 {
+    /// Returns the number of triples that a path may follow; 0 only if it has no solution. A path without steps has one in every
+    /// dataset.
+    fn path_triples(&self, path: &PropertyPathExpression) -> u64 {
         match path {
-            PropertyPathExpression::NamedNode(property) => self.known.property(self.id(property)).triples,
-            PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => self.along(path),
-            PropertyPathExpression::Sequence(a, b) => self.along(a).min(self.along(b)),
-            PropertyPathExpression::Alternative(a, b) => self.along(a).saturating_add(self.along(b)),
+            PropertyPathExpression::NamedNode(property) => self.statistics.property(self.id(property)).triples,
+            PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => self.path_triples(path),
+            PropertyPathExpression::Sequence(a, b) => self.path_triples(a).min(self.path_triples(b)),
+            PropertyPathExpression::Alternative(a, b) => self.path_triples(a).saturating_add(self.path_triples(b)),
             PropertyPathExpression::ZeroOrMore(_) | PropertyPathExpression::ZeroOrOne(_) => {
-                self.known.all.triples.max(1)
+                self.statistics.all.triples.max(1)
             }
             PropertyPathExpression::NegatedPropertySet(excluded) => {
                 let excluded: Vec<u32> = excluded.iter().filter_map(|property| self.id(property)).collect();
-                let others = self.known.properties.iter().filter(|(id, _)| !excluded.contains(id));
+                let others = self.statistics.properties.iter().filter(|(id, _)| !excluded.contains(id));
                 others.map(|(_, uses)| uses.triples).sum()
             }
         }
     }
 }
 
-/// The endpoints that the catalogue names: of a dataset itself, or of a service by which a distribution of it is reached.
+/// Returns the endpoints in the catalogue: of a dataset itself, or of an access service of one of its distributions.
 fn endpoints(store: &Store) -> Result<BTreeMap<DatasetId, BTreeSet<String>>, StoreError> {
     let mut found: BTreeMap<DatasetId, BTreeSet<String>> = BTreeMap::new();
-    let of = |subject: &str| store.iris().dataset_id(subject.split('#').next().unwrap_or_default());
+    let dataset_id = |subject: &str| store.iris().dataset_id(subject.split('#').next().unwrap_or_default());
     for (subject, endpoint) in objects(store, void::SPARQL_ENDPOINT)? {
-        if let Some(id) = of(&subject) {
+        if let Some(id) = dataset_id(&subject) {
             found.entry(id).or_default().insert(endpoint);
         }
     }
     let services = objects(store, dcat::ENDPOINT_URL)?;
     for (subject, service) in objects(store, dcat::ACCESS_SERVICE)? {
         let addresses = services.iter().filter(|(known, _)| *known == service);
-        if let Some(id) = of(&subject) {
+        if let Some(id) = dataset_id(&subject) {
             found.entry(id).or_default().extend(addresses.map(|(_, address)| address.clone()));
         }
     }
@@ -264,7 +269,7 @@ fn endpoints(store: &Store) -> Result<BTreeMap<DatasetId, BTreeSet<String>>, Sto
     Ok(found)
 }
 
-/// (subject, object) of a property in the catalogue, where both are IRIs.
+/// Returns the (subject, object) of a property in the catalogue, if both are IRIs.
 fn objects(store: &Store, property: &str) -> Result<Vec<(String, String)>, StoreError> {
     let (catalog, property) = (store.iris().catalog(), NamedNodeRef::new_unchecked(property));
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! Statistics first: counts and listings over one triple pattern of a parsed query are read from statistics.
 //!
-//! Recognised anywhere outside `GRAPH`, `SERVICE` and `EXISTS`:
+//! These forms are recognised outside `GRAPH`, `SERVICE` and `EXISTS`:
 //!
 //! - `COUNT`s over one pattern, grouped or not, by property, by class or by graph;
 //! - `SELECT DISTINCT` of properties, classes and graphs of one pattern;
@@ -14,9 +14,8 @@
 //! counted by a scan, some microseconds a triple, again after every change: when a query covers all graphs, or covers
 //! the metadata for the second time. Until then such queries are evaluated.
 //!
-//! *Several graphs as the default graph.* They are answered from statistics if no triple can be in two of them.
-//! Otherwise Oxigraph returns such a triple twice, and the count is left to Oxigraph too, so that it equals the number
-//! of rows.
+//! *Several graphs as the default graph.* They are answered from statistics if no triple can be in two of them. Otherwise Oxigraph
+//! returns such a triple twice. Oxigraph then also computes the count, so that it equals the number of rows.
 
 mod pattern;
 mod table;
@@ -35,7 +34,7 @@ use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Gra
 use std::collections::BTreeSet;
 use table::{Column, Table};
 
-/// Rewrites what statistics answer. `visible` are the graphs of the query.
+/// Rewrites the parts of a query that statistics answer. `visible` are the graphs of the query.
 pub(super) fn answer_first(
     engine: &QueryEngine,
     graphs: &Graphs,
@@ -48,7 +47,7 @@ pub(super) fn answer_first(
     }
     let scope = Scope { engine, graphs, default: &visible.default, named: &visible.named };
     match query {
-        Query::Ask { pattern, .. } => match scope.asked(pattern)? {
+        Query::Ask { pattern, .. } => match scope.answer_ask(pattern)? {
             Some(answer) => *pattern = answer,
             None => scope.rewrite(pattern)?,
         },
@@ -59,7 +58,7 @@ pub(super) fn answer_first(
     Ok(())
 }
 
-/// The functions that rewritten queries call: `VALUES` cannot hold a blank node, but its label.
+/// Adds the function that rewritten queries call: it creates blank nodes, which `VALUES` cannot contain, from their labels.
 pub(super) fn with_functions(evaluator: SparqlEvaluator) -> SparqlEvaluator {
     let blank_node = |arguments: &[Term]| match arguments {
         [Term::Literal(label)] => BlankNode::new(label.value()).ok().map(Term::from),
@@ -87,7 +86,7 @@ impl Scope<'_> {
             *pattern = answer;
             return Ok(());
         }
-        // The active graph is another inside `GRAPH`, and `SERVICE` is answered by others.
+        // `GRAPH` changes the active graph, and `SERVICE` is evaluated elsewhere.
         let mut done = Ok(());
         if !matches!(pattern, GraphPattern::Graph { .. } | GraphPattern::Service { .. }) {
             each_child(pattern, &mut |inner| {
@@ -99,7 +98,7 @@ impl Scope<'_> {
         done
     }
 
-    /// `SELECT DISTINCT` of what a table holds: the pattern becomes the table.
+    /// Rewrites `SELECT DISTINCT` of properties, classes or graphs: a table replaces the pattern.
     fn distinct(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
         let (GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner }) = pattern else { return Ok(None) };
         let GraphPattern::Project { inner, variables } = inner.as_ref() else { return Ok(None) };
@@ -115,14 +114,14 @@ impl Scope<'_> {
         }))
     }
 
-    /// Counts: they become sums over the columns of the table.
+    /// Rewrites counts as sums over the columns of a table.
     fn grouped(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
         let GraphPattern::Group { inner, variables, aggregates } = pattern else { return Ok(None) };
         let mut used: BTreeSet<Variable> = variables.iter().cloned().collect();
         let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::from_pattern) else { return Ok(None) };
         let counted: BTreeSet<Variable> =
             aggregates.iter().filter_map(|(_, aggregate)| distinct_variable(aggregate)).cloned().collect();
-        // Different values of a variable are counted in a column where each group is one row, else among the rows.
+        // A column has the number of distinct values of a variable if each group is one row. Otherwise the rows are counted.
         for listed in [BTreeSet::new(), counted] {
             let used: BTreeSet<Variable> = used.union(&listed).cloned().collect();
             let Some(keys) = one.keys(&used) else { continue };
@@ -144,8 +143,8 @@ impl Scope<'_> {
         Ok(None)
     }
 
-    /// `ASK { GRAPH ?g { one pattern } }`: datasets are known by their counts, graphs of metadata are looked at.
-    fn asked(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
+    /// Rewrites `ASK { GRAPH ?g { one pattern } }`: counts answer it for datasets, patterns for the graphs of metadata.
+    fn answer_ask(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
         let inner = match pattern {
             GraphPattern::Project { inner, .. } => inner,
             other => other,
@@ -168,7 +167,7 @@ impl Scope<'_> {
     }
 }
 
-/// The pattern under filters, extensions, order and projection.
+/// Returns the pattern under filters, extensions, order and projection.
 fn innermost(pattern: &mut GraphPattern) -> &mut GraphPattern {
     match pattern {
         GraphPattern::Distinct { inner }
@@ -191,7 +190,7 @@ fn distinct_variable(aggregate: &AggregateExpression) -> Option<&Variable> {
     }
 }
 
-/// Computation of a count from the table: the sum of a column, or the column itself.
+/// Computation of a count from the table: the sum of a column, or the original count if there is no column.
 struct Count {
     column: Option<Column>,
 }
@@ -213,9 +212,9 @@ impl Count {
                 Expression::Variable(variable) if !distinct => {
                     one.has(variable).then_some(Self { column: Some(Column::Triples) })
                 }
-                // Of a variable that is bound to a constant nothing is counted where nothing matches: left to evaluation.
+                // Without a match, a variable that is bound to a constant must not be counted: evaluation decides.
                 Expression::Variable(variable) if keys.contains(variable) => Some(Self { column: None }),
-                Expression::Variable(variable) if one_row => sum(one.different(variable)?),
+                Expression::Variable(variable) if one_row => sum(one.distinct_column(variable)?),
                 _ => None,
             },
             AggregateExpression::FunctionCall { .. } => None,
@@ -223,7 +222,7 @@ impl Count {
     }
 }
 
-/// The group over the table instead of its pattern.
+/// Replaces the pattern of a group by a table.
 fn summed(pattern: &GraphPattern, table: Table, counts: &[Count]) -> GraphPattern {
     let mut answer = pattern.clone();
     if let GraphPattern::Group { inner, aggregates, .. } = &mut answer {

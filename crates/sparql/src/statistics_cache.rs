@@ -20,7 +20,7 @@ pub(super) enum CountingPolicy {
     SecondRequest,
 }
 
-/// The counts of a graph by the ids of [`TermTable`], sorted by them.
+/// Counts of a graph by the ids of [`TermTable`], sorted by id.
 #[derive(Debug, Default)]
 pub(super) struct GraphStatistics {
     pub(super) all: UsageCounts,
@@ -40,7 +40,7 @@ impl GraphStatistics {
     }
 }
 
-/// The graphs of metadata, each and merged.
+/// Counts of the graphs of metadata, of each and of their union.
 #[derive(Debug)]
 pub(super) struct MetadataStatistics {
     pub(super) graphs: Vec<(NamedNode, Arc<GraphStatistics>)>,
@@ -49,7 +49,7 @@ pub(super) struct MetadataStatistics {
     pub(super) disjoint: bool,
 }
 
-/// Properties and classes, numbered.
+/// Ids of properties and classes.
 #[derive(Debug, Default)]
 pub(super) struct TermTable {
     ids: FxHashMap<Term, u32>,
@@ -75,14 +75,14 @@ impl TermTable {
     }
 }
 
-/// See the module documentation.
+/// Cache of the graphs and of their counts.
 #[derive(Debug, Default)]
 pub(super) struct StatisticsCache {
     terms: Mutex<TermTable>,
     graphs: Mutex<Option<(u64, Arc<Graphs>)>>,
     contents: Mutex<FxHashMap<NamedNode, Arc<GraphStatistics>>>,
     metadata: Mutex<Option<(u64, Arc<MetadataStatistics>)>>,
-    /// Locked while metadata is counted; the generation of the latest request.
+    /// Generation of the latest request. Locked while metadata is counted.
     counting: Mutex<Option<u64>>,
 }
 
@@ -95,7 +95,7 @@ impl StatisticsCache {
         lock(&self.terms)
     }
 
-    /// The graphs of now.
+    /// Returns the current graphs.
     pub(super) fn graphs(&self, store: &Store) -> Result<Arc<Graphs>, StoreError> {
         let now = store.generation();
         if let Some((_, graphs)) = lock(&self.graphs).as_ref().filter(|(then, _)| *then == now) {
@@ -109,7 +109,7 @@ impl StatisticsCache {
         Ok(graphs)
     }
 
-    /// The counts of a dataset's graph; `None` for one that is none.
+    /// Returns the counts of a dataset's graph, or `None` for other graphs.
     pub(super) fn content(
         &self,
         store: &Store,
@@ -121,32 +121,32 @@ impl StatisticsCache {
         }
         let Some((id, version)) = graphs.content(graph) else { return Ok(None) };
         let counts = store.counts(id, version)?;
-        let known = Arc::new(self.known(&counts, |term| Store::stored_term(graph, term)));
+        let known = Arc::new(self.intern_counts(&counts, |term| Store::stored_term(graph, term)));
         lock(&self.contents).insert(graph.clone(), Arc::clone(&known));
         Ok(Some(known))
     }
 
-    /// The counts of the metadata of now; `None` where they are not worth making, or are being made.
+    /// Returns the counts of the current metadata. `None` if the policy does not require them, or another thread computes them.
     pub(super) fn metadata(
         &self,
         store: &Store,
         graphs: &Graphs,
-        patience: CountingPolicy,
+        policy: CountingPolicy,
     ) -> Result<Option<Arc<MetadataStatistics>>, StoreError> {
         let now = store.generation();
         let present = || lock(&self.metadata).as_ref().filter(|(then, _)| *then == now).map(|(_, known)| known.clone());
         if let Some(metadata) = present() {
             return Ok(Some(metadata));
         }
-        let mut asked = match self.counting.try_lock() {
-            Ok(asked) => asked,
-            Err(TryLockError::Poisoned(asked)) => asked.into_inner(),
+        let mut last_request = match self.counting.try_lock() {
+            Ok(last_request) => last_request,
+            Err(TryLockError::Poisoned(last_request)) => last_request.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(None),
         };
         if let Some(metadata) = present() {
             return Ok(Some(metadata));
         }
-        if asked.replace(now) != Some(now) && patience == CountingPolicy::SecondRequest {
+        if last_request.replace(now) != Some(now) && policy == CountingPolicy::SecondRequest {
             return Ok(None);
         }
         let metadata = Arc::new(self.count_metadata(store, graphs)?);
@@ -157,7 +157,7 @@ impl StatisticsCache {
         Ok(Some(metadata))
     }
 
-    /// Learns what there is to know of the graphs of now, so that no query has to wait for it.
+    /// Reads or computes the counts of all current graphs.
     pub(super) fn prepare(&self, store: &Store) -> Result<(), StoreError> {
         let graphs = self.graphs(store)?;
         for (_, graph) in graphs.contents() {
@@ -167,7 +167,7 @@ impl StatisticsCache {
         Ok(())
     }
 
-    /// One scan of the graphs of metadata: some microseconds a triple.
+    /// Counts the graphs of metadata in one scan, which takes some microseconds for each triple.
     fn count_metadata(&self, store: &Store, graphs: &Graphs) -> Result<MetadataStatistics, StoreError> {
         let mut terms = TermTable::default();
         let kind = terms.intern(NamedNode::new_unchecked(rdf::TYPE).into());
@@ -185,7 +185,7 @@ impl StatisticsCache {
         }
         let known = |rows| {
             let counts = GraphCounts::from_rows(rows, Some(kind), |id| terms.term(id).clone());
-            Arc::new(self.known(&counts, |term| term))
+            Arc::new(self.intern_counts(&counts, |term| term))
         };
         let graphs: Vec<_> = each.into_iter().map(|(graph, rows)| (graph.clone(), known(rows))).collect();
         let merged = known(all);
@@ -193,7 +193,7 @@ impl StatisticsCache {
         Ok(MetadataStatistics { graphs, merged, disjoint })
     }
 
-    fn known(&self, counts: &GraphCounts, in_store: impl Fn(Term) -> Term) -> GraphStatistics {
+    fn intern_counts(&self, counts: &GraphCounts, in_store: impl Fn(Term) -> Term) -> GraphStatistics {
         let mut terms = self.terms();
         let mut known = GraphStatistics { all: counts.all, ..GraphStatistics::default() };
         let property = |(name, uses): &(SerializedTerm, UsageCounts)| Some((terms.intern(name.to_term()?), *uses));

@@ -1,8 +1,8 @@
-//! Answers as they come: rows and triples in batches, through a channel of few places.
+//! Streamed answers: rows and triples in batches, through a bounded channel.
 //!
-//! The thread that evaluates waits where nobody takes its batches, so a slow reader costs time and no memory. Whoever
-//! takes them watches deadline, memory and cancellation, whatever the evaluation does; the deadline counts while a reader
-//! is slow, or a reader could hold a place for ever.
+//! The evaluating thread waits while the channel is full, so a slow reader costs time and no memory (backpressure). The receiver
+//! checks deadline, memory and cancellation, whatever the evaluation does. The deadline includes the time of a slow reader, which
+//! could otherwise hold a permit for ever.
 
 use super::admission::Permit;
 use super::{Answer, SparqlError, SparqlLimits};
@@ -19,17 +19,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::{Duration, Instant};
 
 /// Interval at which memory and the presence of a reader are checked.
-const WATCH: Duration = Duration::from_millis(20);
-/// Rows or triples of a batch.
-const BATCH: usize = 256;
-/// Bytes of the terms of a batch, but for one row that is larger.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// Maximum number of rows or triples of a batch.
+const BATCH_ITEMS: usize = 256;
+/// Maximum size of the terms of a batch in bytes. A single row may be larger.
 const BATCH_BYTES: usize = 64 << 10;
-/// Batches that wait to be taken.
-pub(super) const WAITING: usize = 4;
-/// Time after which a batch goes out however small.
-const PAUSE: Duration = Duration::from_millis(50);
+/// Maximum number of batches in the channel.
+pub(super) const MAX_WAITING_BATCHES: usize = 4;
+/// Time after which a batch is sent, even if it is small.
+const MAX_BATCH_AGE: Duration = Duration::from_millis(50);
 
-/// Ends evaluations whose answer nobody waits for any more.
+/// Token that cancels an evaluation whose answer is no longer needed.
 #[derive(Clone, Default)]
 pub struct Cancellation(CancellationToken);
 
@@ -51,15 +51,15 @@ impl Cancellation {
 /// Form of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Head {
-    /// Of an `ASK`; there is no more to come.
+    /// Complete answer of an `ASK`.
     Boolean(bool),
-    /// Of a `SELECT`: rows with a value for each variable.
+    /// Variables of a `SELECT`, whose rows follow.
     Solutions(Vec<Variable>),
-    /// Of a `CONSTRUCT` or `DESCRIBE`: triples.
+    /// Head of a `CONSTRUCT` or `DESCRIBE`, whose triples follow.
     Graph,
 }
 
-/// A piece of an answer.
+/// Row or triple of an answer.
 pub(super) enum Item {
     Row(Vec<Option<Term>>),
     Triple(Box<Triple>),
@@ -94,8 +94,8 @@ fn term_bytes(term: &Term) -> usize {
     }
 }
 
-/// Place of a query that may run.
-pub(super) struct Place {
+/// Admission of a query.
+pub(super) struct Admitted {
     pub(super) permit: Arc<Permit>,
     /// If true, the evaluation uses the memory of this process, and its growth is limited.
     pub(super) uses_memory: bool,
@@ -103,8 +103,8 @@ pub(super) struct Place {
 
 /// Messages of the evaluation to the receiver of its answer.
 pub(super) enum Part {
-    /// The query has a place; its time begins.
-    Admitted(Place),
+    /// The query has a permit. Its deadline starts now.
+    Admitted(Admitted),
     Head(Head),
     Batch(Vec<Item>),
     End {
@@ -113,7 +113,7 @@ pub(super) enum Part {
     Failed(SparqlError),
 }
 
-/// Sends a part of an answer. Breaks if nobody listens.
+/// Function that sends a part of an answer. Breaks if the receiver was dropped.
 pub(super) type Sender<'s> = Box<dyn FnMut(Part) -> ControlFlow<()> + 's>;
 
 /// Returns the sender of a channel.
@@ -124,7 +124,7 @@ pub(super) fn channel_sender(sender: SyncSender<Part>) -> Sender<'static> {
     })
 }
 
-/// The evaluation's end of the channel. It counts, and stops the evaluation at the limits or where nobody listens.
+/// Sending end of the channel. It stops the evaluation at the limits, and if the receiver was dropped.
 pub(super) struct Sink<'s> {
     sender: Sender<'s>,
     batch: Vec<Item>,
@@ -132,7 +132,7 @@ pub(super) struct Sink<'s> {
     sent: Instant,
     rows_left: usize,
     bytes_left: u64,
-    /// If true, the answer was cut at a limit.
+    /// If true, the answer was truncated at a limit.
     pub(super) truncated: bool,
 }
 
@@ -149,7 +149,7 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Hands results over as they are computed.
+    /// Sends results while they are computed.
     pub(super) fn take(&mut self, results: QueryResults<'_>) -> Result<(), QueryEvaluationError> {
         match results {
             QueryResults::Boolean(value) => self.begin(Head::Boolean(value)),
@@ -176,24 +176,24 @@ impl<'s> Sink<'s> {
         Ok(())
     }
 
-    /// Sends the outcome of the evaluation; to be called when it holds no resources any more.
+    /// Sends the outcome of the evaluation. To be called after the evaluation has released its resources.
     pub(super) fn end(mut self, outcome: Result<(), SparqlError>) {
         let last = match outcome {
             Ok(()) => Part::End { truncated: self.truncated },
             Err(error) => Part::Failed(error),
         };
         if self.send().is_continue() {
-            let _ = (self.sender)(last); // nobody listens any more after the deadline
+            let _ = (self.sender)(last); // the receiver may have been dropped at the deadline
         }
     }
 
-    /// Sends a part as it is.
+    /// Sends a part unchanged.
     pub(super) fn forward(&mut self, part: Part) -> ControlFlow<()> {
         (self.sender)(part)
     }
 
     fn begin(&mut self, head: Head) {
-        let _ = (self.sender)(Part::Head(head)); // the next batch finds out that nobody listens
+        let _ = (self.sender)(Part::Head(head)); // the next batch detects a dropped receiver
     }
 
     fn add(&mut self, item: Item) -> ControlFlow<()> {
@@ -206,7 +206,8 @@ impl<'s> Sink<'s> {
         self.bytes_left -= bytes as u64;
         self.batch_bytes += bytes;
         self.batch.push(item);
-        let due = self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES || self.sent.elapsed() >= PAUSE;
+        let due =
+            self.batch.len() >= BATCH_ITEMS || self.batch_bytes >= BATCH_BYTES || self.sent.elapsed() >= MAX_BATCH_AGE;
         if due { self.send() } else { ControlFlow::Continue(()) }
     }
 
@@ -231,28 +232,28 @@ fn resident_megabytes() -> Option<u64> {
     resident_memory().map(|bytes| bytes >> 20)
 }
 
-/// Limits that are checked from outside the evaluation.
+/// Checks of limits from outside the evaluation.
 struct Watch {
-    /// The place of the query, once it has one.
+    /// Permit of the query, once it is admitted.
     permit: Option<Arc<Permit>>,
     started: Instant,
     limits: SparqlLimits,
-    /// Resident memory at the start; `None` if it is not limited.
+    /// Resident memory at the start in megabytes. `None` if it is not limited.
     before: Option<u64>,
-    looked: Instant,
+    last_check: Instant,
 }
 
 impl Watch {
     fn new(limits: &SparqlLimits) -> Self {
         let now = Instant::now();
-        Self { permit: None, started: now, limits: limits.clone(), before: None, looked: now }
+        Self { permit: None, started: now, limits: limits.clone(), before: None, last_check: now }
     }
 
     /// Starts the time of the query.
-    fn admit(&mut self, place: Place) {
-        self.permit = Some(place.permit);
-        self.before = if place.uses_memory { resident_megabytes() } else { None };
-        (self.started, self.looked) = (Instant::now(), Instant::now());
+    fn admit(&mut self, admitted: Admitted) {
+        self.permit = Some(admitted.permit);
+        self.before = if admitted.uses_memory { resident_megabytes() } else { None };
+        (self.started, self.last_check) = (Instant::now(), Instant::now());
     }
 
     fn time_left(&self) -> Duration {
@@ -261,14 +262,14 @@ impl Watch {
 
     /// Time until the next check.
     fn interval(&self) -> Duration {
-        if self.permit.is_some() { WATCH.min(self.time_left()) } else { WATCH }
+        if self.permit.is_some() { CHECK_INTERVAL.min(self.time_left()) } else { CHECK_INTERVAL }
     }
 
-    /// A service is called until the deadline too. Its call or the evaluation ends first by chance; both are reported
-    /// alike.
+    /// Replaces the error of a service at the deadline by that of the deadline. Calls of services have the same deadline, and may end
+    /// first.
     fn unified(&self, error: SparqlError) -> SparqlError {
         match error {
-            SparqlError::Service(_) if self.time_left() < WATCH => SparqlError::Deadline(self.limits.deadline),
+            SparqlError::Service(_) if self.time_left() < CHECK_INTERVAL => SparqlError::Deadline(self.limits.deadline),
             other => other,
         }
     }
@@ -281,37 +282,37 @@ impl Watch {
         if self.time_left().is_zero() {
             return Err(SparqlError::Deadline(self.limits.deadline));
         }
-        if self.looked.elapsed() < WATCH {
+        if self.last_check.elapsed() < CHECK_INTERVAL {
             return Ok(());
         }
-        self.looked = Instant::now();
+        self.last_check = Instant::now();
         let grown = self.before.zip(resident_megabytes()).map_or(0, |(before, now)| now.saturating_sub(before));
         if grown > self.limits.memory_megabytes {
             return Err(SparqlError::Memory(self.limits.memory_megabytes));
         }
-        if self.started.elapsed() < self.limits.quick { Ok(()) } else { permit.stay(&self.limits) }
+        if self.started.elapsed() < self.limits.long_after { Ok(()) } else { permit.check_long_permit(&self.limits) }
     }
 }
 
-/// Why an answer is not written to its end.
+/// Errors while an answer is written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
     /// The evaluation failed or was cancelled.
     #[error(transparent)]
     Sparql(#[from] SparqlError),
-    /// It cannot be written.
+    /// The output cannot be written.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// An answer while it comes. It holds one of the places for queries; dropped, it ends its evaluation.
+/// Streamed answer. It holds the permit of its query. Dropping it cancels the evaluation.
 pub struct AnswerStream {
     head: Head,
     receiver: Receiver<Part>,
     /// Items received and not yet read.
     held: VecDeque<Item>,
-    /// If ended: true if the answer was cut.
+    /// `None` before the end, then true if the answer was truncated.
     ended: Option<bool>,
     watch: Watch,
     cancellation: Cancellation,
@@ -340,14 +341,14 @@ impl AnswerStream {
         };
         loop {
             match stream.receive(&mut || ())? {
-                Part::Admitted(place) => stream.watch.admit(place),
+                Part::Admitted(admitted) => stream.watch.admit(admitted),
                 Part::Head(head) => {
                     stream.head = head;
                     return Ok(stream);
                 }
                 Part::Failed(error) => return Err(error),
                 Part::Batch(_) | Part::End { .. } => {
-                    return Err(SparqlError::Evaluation("the answer has no beginning".to_owned()));
+                    return Err(SparqlError::Evaluation("the answer has no head".to_owned()));
                 }
             }
         }
@@ -359,19 +360,19 @@ impl AnswerStream {
         &self.head
     }
 
-    /// Returns true if the answer was cut at a limit; known once it has ended.
+    /// Returns true if the answer was truncated at a limit; false before its end.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.ended == Some(true)
     }
 
-    /// Time until the deadline.
+    /// Returns the time until the deadline.
     #[must_use]
     pub fn time_left(&self) -> Duration {
         self.watch.time_left()
     }
 
-    /// Waits until so many bytes of terms have come. Whether the answer ended before, and so is small.
+    /// Receives the answer until it ends or its terms have this size in bytes. Returns true if the answer ended.
     pub fn hold(&mut self, bytes: usize) -> Result<bool, SparqlError> {
         let mut held: usize = self.held.iter().map(Item::bytes).sum();
         while self.ended.is_none() && held < bytes {
@@ -382,7 +383,7 @@ impl AnswerStream {
         Ok(self.ended.is_some())
     }
 
-    /// The answer, whole.
+    /// Receives the complete answer.
     pub fn whole(mut self) -> Result<Answer, SparqlError> {
         while self.ended.is_none() {
             self.more(&mut || ())?;
@@ -398,8 +399,7 @@ impl AnswerStream {
         })
     }
 
-    /// Writes solutions or a boolean as they come, in one of the result formats; what is written is flushed wherever the
-    /// evaluation lets wait for more.
+    /// Writes solutions or a boolean in one of the result formats. The writer is flushed before each wait for further rows.
     pub fn write_results(&mut self, media_type: &str, writer: &mut impl Write) -> Result<(), SendError> {
         let format = QueryResultsFormat::from_media_type(media_type);
         let serializer = QueryResultsSerializer::from_format(format.unwrap_or(QueryResultsFormat::Json));
@@ -423,7 +423,7 @@ impl AnswerStream {
         Ok(())
     }
 
-    /// Writes a graph as it comes.
+    /// Writes a graph. The writer is flushed before each wait for further triples.
     pub fn write_graph(&mut self, syntax: RdfSyntax, writer: &mut impl Write) -> Result<(), SendError> {
         let shared = RefCell::new(writer);
         let triples = std::iter::from_fn(|| self.next(&mut || flush(&shared)));
@@ -450,7 +450,7 @@ impl AnswerStream {
         Ok(())
     }
 
-    /// The next part; before waiting for it, `idle` is called.
+    /// Receives the next part. Calls `idle` before it waits.
     fn receive(&mut self, idle: &mut dyn FnMut()) -> Result<Part, SparqlError> {
         self.watch.check(&self.cancellation)?;
         let mut part = match self.receiver.try_recv() {
@@ -466,7 +466,7 @@ impl AnswerStream {
                 Ok(Part::Failed(error)) => return Err(self.watch.unified(error)),
                 Ok(part) => return Ok(part),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(SparqlError::Evaluation("the evaluation broke off".to_owned()));
+                    return Err(SparqlError::Evaluation("the evaluation ended without a result".to_owned()));
                 }
                 Err(RecvTimeoutError::Timeout) => self.watch.check(&self.cancellation)?,
             }
@@ -489,12 +489,12 @@ fn triple(item: Item) -> Option<Triple> {
     }
 }
 
-/// A failure shows at the next write.
+/// Flushes a writer. An error is returned by the next write.
 fn flush<W: Write>(writer: &RefCell<&mut W>) {
     let _ = writer.borrow_mut().flush();
 }
 
-/// A writer that the serializer fills and that is flushed between rows, which the serializer does not do.
+/// Writer shared with a serializer, so that it can be flushed between rows.
 struct Shared<'s, 'w, W>(&'s RefCell<&'w mut W>);
 
 impl<W: Write> Write for Shared<'_, '_, W> {

@@ -1,17 +1,16 @@
-//! Bounds on the length of strings that a query builds: nothing else stops an evaluation that doubles a string
-//! repeatedly.
+//! Bounds on the length of strings that a query builds. An evaluation that doubles a string repeatedly cannot be interrupted.
 
 use super::algebra::{expressions, inside, operands};
 use oxrdf::Variable;
 use rustc_hash::FxHashMap;
 use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Function, GraphPattern};
 
-/// Bytes that count as one text.
-const TEXT: f64 = 1000.0;
+/// Bytes that count as one string.
+const STRING_BYTES: f64 = 1000.0;
 
 /// Returns the maximum ratio of the length of a string in the expressions of a pattern to that of a string of the
-/// store, or to [`TEXT`] bytes of the query. Rows joined by `GROUP_CONCAT` count as one: they take time, and are
-/// checked while they do.
+/// store, or to [`STRING_BYTES`] bytes of the query. Rows joined by `GROUP_CONCAT` count as one: the cancellation is checked while
+/// they are read.
 pub(super) fn growth_of(pattern: &GraphPattern) -> f64 {
     let mut lengths = Lengths::default();
     lengths.add(pattern);
@@ -20,12 +19,12 @@ pub(super) fn growth_of(pattern: &GraphPattern) -> f64 {
 
 #[derive(Default)]
 struct Lengths<'q> {
-    of: FxHashMap<&'q Variable, f64>,
+    by_variable: FxHashMap<&'q Variable, f64>,
     longest: f64,
 }
 
 impl<'q> Lengths<'q> {
-    /// Adds a pattern after those inside: names are bound before they are read.
+    /// Adds a pattern after its inner patterns, which bind the names that it reads.
     fn add(&mut self, pattern: &'q GraphPattern) {
         inside(pattern).into_iter().for_each(|inner| self.add(inner));
         for expression in expressions(pattern) {
@@ -38,7 +37,7 @@ impl<'q> Lengths<'q> {
                 for (column, variable) in variables.iter().enumerate() {
                     let bytes =
                         bindings.iter().filter_map(|row| row[column].as_ref()).map(|term| term.to_string().len());
-                    self.bind(variable, bytes.max().unwrap_or_default() as f64 / TEXT);
+                    self.bind(variable, bytes.max().unwrap_or_default() as f64 / STRING_BYTES);
                 }
             }
             GraphPattern::Group { aggregates, .. } => {
@@ -51,14 +50,14 @@ impl<'q> Lengths<'q> {
     }
 
     fn bind(&mut self, variable: &'q Variable, length: f64) {
-        let known = self.of.entry(variable).or_default();
+        let known = self.by_variable.entry(variable).or_default();
         *known = known.max(length);
     }
 
     fn aggregated(&self, aggregate: &AggregateExpression) -> f64 {
         match aggregate {
             AggregateExpression::FunctionCall { name: AggregateFunction::GroupConcat { separator }, expr, .. } => {
-                self.factor(expr) + separator.as_ref().map_or(0.0, |separator| separator.len() as f64 / TEXT)
+                self.factor(expr) + separator.as_ref().map_or(0.0, |separator| separator.len() as f64 / STRING_BYTES)
             }
             AggregateExpression::FunctionCall { expr, .. } => self.factor(expr),
             AggregateExpression::CountSolutions { .. } => 1.0,
@@ -67,9 +66,9 @@ impl<'q> Lengths<'q> {
 
     fn factor(&self, expression: &Expression) -> f64 {
         match expression {
-            Expression::Variable(variable) => self.of.get(variable).copied().unwrap_or(1.0),
-            Expression::Literal(literal) => literal.value().len() as f64 / TEXT,
-            Expression::NamedNode(node) => node.as_str().len() as f64 / TEXT,
+            Expression::Variable(variable) => self.by_variable.get(variable).copied().unwrap_or(1.0),
+            Expression::Literal(literal) => literal.value().len() as f64 / STRING_BYTES,
+            Expression::NamedNode(node) => node.as_str().len() as f64 / STRING_BYTES,
             Expression::If(_, yes, no) => self.factor(yes).max(self.factor(no)),
             Expression::Coalesce(list) => list.iter().map(|item| self.factor(item)).fold(0.0, f64::max),
             Expression::FunctionCall(function, arguments) => self.called(function, arguments),
@@ -94,7 +93,8 @@ impl<'q> Lengths<'q> {
         let lengths = arguments.iter().map(|argument| self.factor(argument));
         match (function, arguments) {
             (Function::Replace, [text, pattern, replacement, ..]) => {
-                self.factor(text).max(1.0 / TEXT) * self.replaced(pattern, TEXT * self.factor(replacement))
+                self.factor(text).max(1.0 / STRING_BYTES)
+                    * self.replaced(pattern, STRING_BYTES * self.factor(replacement))
             }
             (Function::EncodeForUri, _) => 3.0 * lengths.sum::<f64>(),
             // `CONCAT`, and the others are no longer than that.

@@ -49,7 +49,7 @@ pub(super) fn encode(part: Part) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes?))
 }
 
-/// All items of a batch are of one kind.
+/// Serializes a batch, whose items are all rows or all triples.
 fn batch(items: &[Item]) -> WirePart<&str> {
     let (mut rows, mut triples) = (Vec::new(), Vec::new());
     for item in items {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn solutions_are_read_as_they_were_written() {
+    fn solutions_are_unchanged_after_serialization() {
         let mut row: Vec<Option<Term>> = terms().into_iter().map(Some).collect();
         row.push(None);
         let Part::Batch(items) = again(Part::Batch(vec![Item::Row(row.clone())])) else { panic!("no batch") };
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn triples_are_read_as_they_were_written() {
+    fn triples_are_unchanged_after_serialization() {
         for term in terms() {
             let triple = Triple::new(BlankNode::new_unchecked("s"), NamedNode::new_unchecked("x:p"), term);
             let Part::Batch(items) = again(Part::Batch(vec![Item::Triple(Box::new(triple.clone()))])) else {

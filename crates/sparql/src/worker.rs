@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A query as it goes to a worker.
+/// Query that is sent to a worker.
 #[derive(Serialize, Deserialize)]
 struct RemoteQuery {
     /// Folder of the view of the store.
@@ -26,7 +26,7 @@ struct RemoteQuery {
     default_graphs: Vec<String>,
     named_graphs: Vec<String>,
     limits: SparqlLimits,
-    /// Settings of its services. Without them, it has none.
+    /// Settings of its services. `None` if it has no services.
     services: Option<String>,
     provenance: Provenance,
 }
@@ -45,7 +45,7 @@ impl RemoteQuery {
     }
 }
 
-/// Evaluates a query in a worker, and passes on its answer.
+/// Evaluates a query in a worker and forwards its answer.
 pub(super) fn evaluate_in_worker(
     pool: &Pool,
     view: &StoreView,
@@ -67,7 +67,7 @@ pub(super) fn evaluate_in_worker(
     };
     let task = serde_json::to_vec(&query).map_err(|error| SparqlError::Evaluation(error.to_string()))?;
     let is_cancelled = || cancellation.is_cancelled();
-    let answer = request.services.clone().filter(|_| query.services.is_some()).map(answers_of);
+    let answer = request.services.clone().filter(|_| query.services.is_some()).map(call_handler);
     let answer = answer.as_ref();
     let task = Task { task: &task, input: &[], time: limits.deadline, is_cancelled: &is_cancelled, answer };
     let mut outcome = None;
@@ -97,7 +97,7 @@ pub(super) fn evaluate_in_worker(
     }
 }
 
-fn answers_of(services: Arc<dyn Services>) -> Arc<AnswerCall> {
+fn call_handler(services: Arc<dyn Services>) -> Arc<AnswerCall> {
     Arc::new(move |request: &[u8], call: Call| services.answer(request, &call))
 }
 
@@ -110,7 +110,7 @@ fn worker_error(error: WorkerError, limits: &SparqlLimits) -> SparqlError {
     }
 }
 
-/// The worker's side: evaluates queries over views of a home.
+/// Handler of a worker process: evaluates queries over views of a home.
 pub struct QueryWorker {
     home: PathBuf,
     services: WorkerServices,
@@ -124,7 +124,7 @@ impl QueryWorker {
         Self { home, services, opened: Mutex::new(None) }
     }
 
-    /// Returns the engine of a view. The last one stays open.
+    /// Returns the engine of a view. The latest view remains open.
     fn engine(&self, folder: &Path) -> Result<Arc<QueryEngine>, SparqlError> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, engine)) = opened.as_ref().filter(|(known, _)| known.as_path() == folder) {

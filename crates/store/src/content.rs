@@ -36,16 +36,18 @@ impl StoredContent {
         self.len() == 0
     }
 
-    /// Calls `each` with graphs that together have all triples: the graph itself, or its parts.
-    pub(super) fn each_part<E: From<io::Error>>(
+    /// Calls `each` with graphs that together have all triples: the graph itself, or its parts. `path` is the graph file, for
+    /// errors.
+    pub(super) fn each_part(
         &self,
-        mut each: impl FnMut(&TripleGraph) -> Result<(), E>,
-    ) -> Result<(), E> {
+        path: &Path,
+        mut each: impl FnMut(&TripleGraph) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         match self {
             Self::InMemory(graph) => each(graph),
             Self::Streamed(graph) => {
-                for part in graph.parts(PART)? {
-                    each(&part?)?;
+                for part in graph.parts(PART).map_err(StoreError::io(path))? {
+                    each(&part.map_err(StoreError::io(path))?)?;
                 }
                 Ok(())
             }
@@ -147,6 +149,12 @@ impl Store {
         graph_file::verify(&graph_file::path(&self.home, version), version).is_ok()
     }
 
+    /// Returns the path of the graph file of a version.
+    #[must_use]
+    pub fn graph_path(&self, version: &str) -> PathBuf {
+        graph_file::path(&self.home, version)
+    }
+
     /// Returns a folder for temporary files that does not exist yet. Its user removes it; what a killed process leaves is
     /// removed when the home is opened for writing.
     #[must_use]
@@ -167,11 +175,14 @@ pub(super) fn remove_scratch(home: &Path) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ContentPlace, DatasetOutcome, GraphCounts, LoadOptions, Loader, StoredGraph};
+    use crate::{ContentPlace, ContentReader, DatasetOutcome, DumpFile, GraphCounts, LoadOptions, Loader, StoredGraph};
     use lodeseek_catalog::{Catalog, Iris};
+    use lodeseek_rdf::TripleSink;
+    use lodeseek_rdf::dump::FileReport;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
     use std::fs;
+    use std::sync::Arc;
 
     const CATALOG: &str = r#"
         @prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
@@ -254,6 +265,33 @@ mod tests {
             let scratch = large.store.home().join(SCRATCH);
             prop_assert!(!scratch.exists() || fs::read_dir(&scratch).expect("read").count() == 0, "temporary files remain");
         }
+    }
+
+    /// Reader that cannot start a worker process.
+    #[derive(Debug)]
+    struct WithoutWorkers;
+
+    impl ContentReader for WithoutWorkers {
+        fn read_file(&self, _: &DumpFile, _: &Path, _: &mut dyn TripleSink) -> io::Result<Vec<FileReport>> {
+            Err(io::Error::other("cannot start a worker process"))
+        }
+    }
+
+    #[test]
+    fn errors_of_a_load_name_their_cause() {
+        let dumps = ["<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(), String::new()];
+        let Loaded { folder, store, .. } = Loaded::new(&dumps, 5, ContentPlace::Store);
+        let load = |options: LoadOptions| {
+            let catalog = Catalog::read(&folder.path().join("catalog.ttl")).expect("a catalogue");
+            Loader::new(&store).with_options(options).load(catalog, &|_| ()).expect_err("it fails").to_string()
+        };
+        let error = load(LoadOptions { reader: Arc::new(WithoutWorkers), ..LoadOptions::default() });
+        assert_eq!(error, "cannot read the files of datasets: cannot start a worker process");
+        let scratch = store.home().join(SCRATCH);
+        fs::remove_dir_all(&scratch).expect("removed");
+        fs::write(&scratch, "a file in place of the folder").expect("written");
+        let error = load(LoadOptions::default());
+        assert!(error.starts_with(scratch.to_str().expect("UTF-8")), "{error}");
     }
 
     #[test]

@@ -223,7 +223,7 @@ impl GraphCounts {
     /// Writes the counts beside the graph file of the version.
     pub fn write(&self, home: &Path, version: &str) -> Result<(), StoreError> {
         let path = path(home, version);
-        graph_file::write_unsettled(&path, &self.to_bytes(&path)?)
+        graph_file::write_without_sync(&path, &self.to_bytes(&path)?)
     }
 
     /// Returns the content of their file. `path` is for errors.

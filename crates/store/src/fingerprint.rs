@@ -77,7 +77,7 @@ pub(super) fn path(home: &Path, version: &str) -> PathBuf {
 }
 
 fn write(home: &Path, version: &str, line: &str) -> Result<(), StoreError> {
-    graph_file::write_unsettled(&path(home, version), &graph_file::with_checksum(line.as_bytes()))
+    graph_file::write_without_sync(&path(home, version), &graph_file::with_checksum(line.as_bytes()))
 }
 
 /// Reads the stored fingerprint of a version; `None` if the file is missing or damaged.

@@ -1,7 +1,7 @@
 //! Graph files: a [`TripleGraph`] in its compact form, LZ4-compressed, named by the SHA-256 of that form.
 //!
-//! The name is the checksum: a file that does not hash to its name is not used. So files may be written without waiting for
-//! the disk; before a commit names them they are [settled](settle), many at once.
+//! The name is the checksum: a file that does not hash to its name is not used. So files are written without a sync, and are
+//! [synced](sync_files) together before a commit names them.
 
 use super::{StoreError, StoredContent, counts, fingerprint, sample};
 use lodeseek_rdf::{CompactSource, SortedRuns, StreamedGraph, TripleGraph};
@@ -11,51 +11,54 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const SUFFIX: &str = "graph";
-/// Half of the hash names a version: 64 bits, against accidents, not against an adversary.
+/// Suffix of temporary files.
+const TEMPORARY: &str = "new";
+/// Bytes of the hash in the name of a version: 64 bits protect against accidents, not against an adversary.
 const NAME_BYTES: usize = 8;
 
 pub(super) fn path(home: &Path, version: &str) -> PathBuf {
     home.join("graphs").join(format!("{version}.{SUFFIX}"))
 }
 
-/// Files from which on the disk is waited for once, whatever else is written to it, and not for each.
-const MANY: usize = 64;
+/// Number of files from which on the whole file system is synced instead of each file.
+const MIN_FILES_FOR_SYNCFS: usize = 64;
 
-/// Writes a graph, if it is not there yet, and returns its version. It is not [settled](settle).
+/// Writes a graph, if its file is missing or damaged, and returns its version. The file is not [synced](sync_files).
 pub(super) fn write(home: &Path, graph: &TripleGraph) -> Result<String, StoreError> {
     let compact = graph.to_compact();
     let version = version(&compact);
     let path = path(home, &version);
-    // A file damaged by a failing disk or a power cut is made again.
+    // A file damaged by a failing disk or a power cut is written again.
     if !path.exists() || verify(&path, &version).is_err() {
         write_compact(&path, &compact)?;
     }
     Ok(version)
 }
 
-/// Writes a graph from sorted runs, if it is not there yet. Returns its version, and its content as [`open`] does. It is not
-/// [settled](settle). `beside` is a path for it until its name is known.
+/// Writes a graph from sorted runs, if its file is missing or damaged. Returns its version, and its content as [`open`] does.
+/// The file is not [synced](sync_files). `temporary` is its path until its name is known.
 pub(super) fn write_runs(
     home: &Path,
     runs: SortedRuns,
-    beside: &Path,
+    temporary: &Path,
     limit: usize,
 ) -> Result<(String, StoredContent), StoreError> {
-    let file = File::create(beside).map_err(StoreError::io(beside))?;
+    let file = File::create(temporary).map_err(StoreError::io(temporary))?;
     let info = FrameInfo::new().block_size(BlockSize::Max1MB);
     let encoder = FrameEncoder::with_frame_info(info, io::BufWriter::with_capacity(1 << 20, file));
     let mut out = Hashing { out: encoder, hash: Sha256::new(), bytes: 0 };
-    runs.write_compact(&mut out).map_err(StoreError::io(beside))?;
-    let finished = out.out.finish().map_err(|error| StoreError::io(beside)(error.into()))?;
-    finished.into_inner().map_err(|error| StoreError::io(beside)(error.into_error()))?;
+    runs.write_compact(&mut out).map_err(StoreError::io(temporary))?;
+    let finished = out.out.finish().map_err(|error| StoreError::io(temporary)(error.into()))?;
+    finished.into_inner().map_err(|error| StoreError::io(temporary)(error.into_error()))?;
     let version = name(&out.hash.finalize());
     let path = path(home, &version);
     if path.exists() && verify(&path, &version).is_ok() {
-        fs::remove_file(beside).map_err(StoreError::io(beside))?;
+        fs::remove_file(temporary).map_err(StoreError::io(temporary))?;
     } else {
-        fs::rename(beside, &path).map_err(StoreError::io(&path))?;
+        fs::rename(temporary, &path).map_err(StoreError::io(&path))?;
     }
     if out.bytes > limit {
         let graph = streamed(&path).map_err(StoreError::io(&path))?;
@@ -67,7 +70,7 @@ pub(super) fn write_runs(
     Ok((version, content))
 }
 
-/// Writer that hashes and counts all that it writes.
+/// Writer that hashes and counts the bytes written.
 struct Hashing<W> {
     out: W,
     hash: Sha256,
@@ -87,7 +90,8 @@ impl<W: Write> Write for Hashing<W> {
     }
 }
 
-/// Writes a graph read from the store, if it is still exactly what the version names. Returns false if it is not.
+/// Restores the file of a version from a graph read from the store. Returns false, and writes nothing, if the graph differs from
+/// the version.
 pub(super) fn restore(home: &Path, expected: &str, graph: &TripleGraph) -> Result<bool, StoreError> {
     let compact = graph.to_compact();
     let is_same = version(&compact) == expected;
@@ -98,7 +102,7 @@ pub(super) fn restore(home: &Path, expected: &str, graph: &TripleGraph) -> Resul
 }
 
 fn write_compact(path: &Path, compact: &[u8]) -> Result<(), StoreError> {
-    write_unsettled(path, &compress(path, compact)?)
+    write_without_sync(path, &compress(path, compact)?)
 }
 
 /// Compresses the compact form of a graph. `path` is for errors.
@@ -108,8 +112,11 @@ pub(super) fn compress(path: &Path, compact: &[u8]) -> Result<Vec<u8>, StoreErro
     encoder.finish().map_err(|error| StoreError::io(path)(error.into()))
 }
 
-/// Opens a graph and verifies it against its name; the reason where the file cannot be used. A graph whose compact form has
-/// more than `limit` bytes is not held in memory, unless it has triple terms.
+/// Opens a graph and verifies it against its name. A graph whose compact form has more than `limit` bytes is not held in memory,
+/// unless it has triple terms.
+///
+/// # Errors
+/// The reason if the file cannot be used.
 pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredContent, String> {
     let mut input = decoder(path).map_err(|error| error.to_string())?;
     let mut compact = Vec::new();
@@ -135,13 +142,16 @@ pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredCo
     TripleGraph::from_compact(&compact).map(StoredContent::InMemory).ok_or_else(|| "it is of another format".to_owned())
 }
 
-/// Verifies a graph file against its name, without opening the graph; the reason where it is damaged.
+/// Verifies a graph file against its name, without opening the graph.
+///
+/// # Errors
+/// The reason if the file is damaged.
 pub(super) fn verify(path: &Path, expected: &str) -> Result<(), String> {
     let input = decoder(path).map_err(|error| error.to_string())?;
     verify_rest(input, Sha256::new(), expected)
 }
 
-/// Compares a compact form with its name. `hash` is that of the bytes before `rest`.
+/// Compares a compact form with its name. `hash` is the hash of the bytes before `rest`.
 fn verify_rest(mut rest: CompactSource, mut hash: Sha256, expected: &str) -> Result<(), String> {
     let mut bytes = vec![0; 1 << 16];
     loop {
@@ -156,7 +166,7 @@ fn verify_rest(mut rest: CompactSource, mut hash: Sha256, expected: &str) -> Res
     Ok(())
 }
 
-/// Opens a graph that exceeds memory, without a comparison with its name.
+/// Opens a graph that exceeds memory, without verifying it against its name.
 pub(super) fn streamed(path: &Path) -> io::Result<StreamedGraph> {
     let path = path.to_owned();
     StreamedGraph::open(move || decoder(&path))
@@ -166,7 +176,10 @@ fn decoder(path: &Path) -> io::Result<CompactSource> {
     Ok(Box::new(FrameDecoder::new(File::open(path)?)))
 }
 
-/// Reads a graph whole; the reason where the file cannot be used.
+/// Reads a graph into memory.
+///
+/// # Errors
+/// The reason if the file cannot be used.
 #[cfg(test)]
 pub(super) fn read(path: &Path, expected: &str) -> Result<TripleGraph, String> {
     match open(path, expected, usize::MAX - 1)? {
@@ -229,30 +242,68 @@ pub(super) fn checked_body(bytes: &[u8]) -> Option<&[u8]> {
     (checksum(body).as_bytes() == first).then_some(body)
 }
 
-/// Writes a file whole or not at all: beside it first, then renamed over it.
+/// Time at which the bytes of a file reach the disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sync {
+    /// Before the file gets its name (`fsync`).
+    BeforeRename,
+    /// At a time that the operating system chooses.
+    Later,
+}
+
+/// Writes a file whole or not at all: a temporary file is synced to the disk and then renamed.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    write_beside(path, bytes, true)
+    write_and_rename(path, bytes, Sync::BeforeRename)
 }
 
-/// The same without waiting for the disk. After a power cut the file may be there without its bytes: for what is checked
-/// when it is read, and can be made again or is settled before it is named.
-pub(super) fn write_unsettled(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    write_beside(path, bytes, false)
+/// Writes a file as [`write_whole`] does, but does not sync it to the disk. After a power cut it may be empty: for files whose
+/// checksum is verified when they are read, and that can be restored or are [synced](sync_files) before a commit names them.
+pub(super) fn write_without_sync(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write_and_rename(path, bytes, Sync::Later)
 }
 
-fn write_beside(path: &Path, bytes: &[u8], is_settled: bool) -> Result<(), StoreError> {
-    let beside = path.with_extension("new");
-    let mut file = File::create(&beside).map_err(StoreError::io(&beside))?;
-    file.write_all(bytes).map_err(StoreError::io(&beside))?;
-    if is_settled {
-        file.sync_all().map_err(StoreError::io(&beside))?;
+fn write_and_rename(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), StoreError> {
+    let temporary = temporary_path(path);
+    let written = write_bytes(&temporary, bytes, sync).map_err(StoreError::io(&temporary));
+    let renamed = written.and_then(|()| fs::rename(&temporary, path).map_err(StoreError::io(path)));
+    if renamed.is_err() {
+        let _ = fs::remove_file(&temporary); // the first error is reported
     }
-    fs::rename(&beside, path).map_err(StoreError::io(path))
+    renamed
 }
 
-/// Waits until the files of some versions are on the disk.
-pub(super) fn settle(home: &Path, versions: &[&str]) -> Result<(), StoreError> {
-    if versions.len() >= MANY && settle_all(home)? {
+/// Returns an unused path in the same folder: the whole name with a number, so that threads do not share temporary files.
+fn temporary_path(path: &Path) -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.{TEMPORARY}", NEXT.fetch_add(1, Ordering::Relaxed)));
+    path.with_file_name(name)
+}
+
+fn write_bytes(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    if sync == Sync::BeforeRename { file.sync_all() } else { Ok(()) }
+}
+
+/// Removes the temporary files that a killed process left in a folder, if the folder exists.
+pub(super) fn remove_temporary_files(folder: &Path) -> Result<(), StoreError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(StoreError::io(folder))?,
+    };
+    for entry in entries {
+        let path = entry.map_err(StoreError::io(folder))?.path();
+        if path.extension().is_some_and(|suffix| suffix == TEMPORARY) && path.is_file() {
+            fs::remove_file(&path).map_err(StoreError::io(&path))?;
+        }
+    }
+    Ok(())
+}
+
+/// Syncs the graph files of some versions to the disk.
+pub(super) fn sync_files(home: &Path, versions: &[&str]) -> Result<(), StoreError> {
+    if versions.len() >= MIN_FILES_FOR_SYNCFS && sync_file_system(home)? {
         return Ok(());
     }
     for version in versions {
@@ -262,9 +313,9 @@ pub(super) fn settle(home: &Path, versions: &[&str]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Flushes the file system of the home to disk, if the operating system supports it.
+/// Syncs the file system of the home to the disk. Returns false if the operating system does not support it.
 #[cfg(target_os = "linux")]
-fn settle_all(home: &Path) -> Result<bool, StoreError> {
+fn sync_file_system(home: &Path) -> Result<bool, StoreError> {
     let folder = home.join("graphs");
     let opened = File::open(&folder).map_err(StoreError::io(&folder))?;
     rustix::fs::syncfs(&opened).map_err(|error| StoreError::io(&folder)(error.into()))?;
@@ -272,7 +323,7 @@ fn settle_all(home: &Path) -> Result<bool, StoreError> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn settle_all(_home: &Path) -> Result<bool, StoreError> {
+fn sync_file_system(_home: &Path) -> Result<bool, StoreError> {
     Ok(false)
 }
 
@@ -306,17 +357,50 @@ mod tests {
     }
 
     #[test]
-    fn few_files_and_many_are_settled() {
+    fn threads_that_write_files_of_one_version_do_not_share_temporary_files() {
+        let home = tempfile::tempdir().expect("a folder");
+        let body = vec![7; 1 << 20];
+        std::thread::scope(|scope| {
+            for suffix in ["graph", "counts", "rdfc", "sample"] {
+                let (path, body) = (home.path().join(format!("v.{suffix}")), &body);
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        write_checked(&path, body).expect("written");
+                        assert_eq!(read_checked(&path).expect("undamaged").as_ref(), Some(body));
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read_dir(home.path()).expect("read").count(), 4, "temporary files remain");
+    }
+
+    #[test]
+    fn temporary_files_are_removed() {
+        let home = tempfile::tempdir().expect("a folder");
+        let target = home.path().join("loads.json");
+        fs::create_dir(&target).expect("a folder in place of the file");
+        assert!(write_whole(&target, b"{}").is_err());
+        assert_eq!(fs::read_dir(home.path()).expect("read").count(), 1, "after an error");
+        let (left, store) = (temporary_path(&target), home.path().join("store.new"));
+        fs::write(&left, "{").expect("written");
+        fs::create_dir(&store).expect("a folder");
+        remove_temporary_files(home.path()).expect("removed");
+        assert!(!left.exists() && store.exists());
+        remove_temporary_files(&home.path().join("missing")).expect("no folder");
+    }
+
+    #[test]
+    fn few_files_and_many_are_synced() {
         let home = tempfile::tempdir().expect("a folder");
         fs::create_dir(home.path().join("graphs")).expect("a folder");
         let versions: Vec<String> =
-            (0..MANY + 5).map(|number| write(home.path(), &graph(number)).expect("written")).collect();
+            (0..MIN_FILES_FOR_SYNCFS + 5).map(|number| write(home.path(), &graph(number)).expect("written")).collect();
         let named: Vec<&str> = versions.iter().map(String::as_str).collect();
         for some in [&named[..0], &named[..3], &named[..]] {
-            settle(home.path(), some).expect("settled");
+            sync_files(home.path(), some).expect("synced");
         }
-        assert!(settle(home.path(), &["missing"]).is_err());
-        // What a power cut leaves of a file that was not settled.
+        assert!(sync_files(home.path(), &["missing"]).is_err());
+        // A power cut may leave an empty file without a sync.
         let file = path(home.path(), named[7]);
         fs::write(&file, "").expect("emptied");
         assert!(read(&file, named[7]).is_err());

@@ -172,6 +172,9 @@ pub enum StoreError {
         /// Why.
         cause: io::Error,
     },
+    /// The reader of dataset files failed, for example because no worker process can be started.
+    #[error("cannot read the files of datasets: {0}")]
+    Reader(io::Error),
     /// RocksDB or Oxigraph found damaged data.
     #[error("the store is damaged: {0}; `lodeseek verify` lists the damage, `lodeseek repair` repairs it")]
     Corruption(String),
@@ -205,15 +208,9 @@ impl From<StorageError> for StoreError {
     }
 }
 
-/// Errors of large graphs name no file: they are read and written in the home.
-impl From<io::Error> for StoreError {
-    fn from(cause: io::Error) -> Self {
-        Self::Io { path: PathBuf::from("graphs"), cause }
-    }
-}
-
 impl StoreError {
-    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    /// Returns a function that adds the path of a file to its error.
+    pub fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Io { path: path.to_owned(), cause }
     }
 }
@@ -345,6 +342,10 @@ impl Store {
         if access == Access::Write {
             view::remove_old_views(home)?;
             content::remove_scratch(home)?;
+            graph_file::remove_temporary_files(home)?;
+            for folder in ["index", "works"] {
+                graph_file::remove_temporary_files(&home.join(folder))?;
+            }
         }
         let oxigraph = open_oxigraph(&home.join(STORE), access)?;
         Ok(Self { content_place, ..Self::with_parts(home, iris, oxigraph, access, Some(lock)) })
@@ -503,16 +504,6 @@ impl Store {
         self.access == Access::Write
     }
 
-    /// Writes a consistent copy of the store to a folder that does not exist, as hard links where possible. The store must be
-    /// open for writing.
-    pub fn checkpoint(&self, folder: &Path) -> Result<(), StoreError> {
-        #[cfg(feature = "rocksdb")]
-        self.oxigraph.backup(folder)?;
-        #[cfg(not(feature = "rocksdb"))]
-        let _ = folder;
-        Ok(())
-    }
-
     /// Returns the files of the current versions: graph files, counts, fingerprints and samples, as far as they exist.
     pub fn version_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut versions: Vec<String> = self.versions()?.into_values().collect();
@@ -546,7 +537,8 @@ impl Store {
         match content {
             StoredContent::InMemory(graph) => Ok(GraphCounts::from_graph(graph)),
             StoredContent::Streamed(graph) => {
-                GraphCounts::from_stream(graph, &self.scratch_folder()).map_err(StoreError::io(&self.home))
+                let scratch = self.scratch_folder();
+                GraphCounts::from_stream(graph, &scratch).map_err(StoreError::io(&scratch))
             }
         }
     }

@@ -431,7 +431,7 @@ impl<'r> Run<'r> {
             descriptions.push(Description { id: id.clone(), version: parsed.version.clone(), triples: description });
         }
         // The store keeps numbers by their value; as they were written they are in these files alone.
-        graph_file::settle(
+        graph_file::sync_files(
             &store.home,
             &new_content.iter().map(|&number| batch[number].version.as_str()).collect::<Vec<_>>(),
         )?;
@@ -462,7 +462,7 @@ impl<'r> Run<'r> {
         for parsed in new {
             if let StoredContent::Streamed(_) = parsed.content {
                 let write = |part: &TripleGraph| Ok::<_, StoreError>(bulk.load_quads(quads(store, parsed, part))?);
-                parsed.content.each_part(write)?;
+                parsed.content.each_part(&graph_file::path(&store.home, &parsed.version), write)?;
             }
         }
         bulk.commit()?;
@@ -610,16 +610,18 @@ impl Loader<'_> {
 
     fn parse(&self, dataset: &Dataset, folder: &Path) -> Result<Parsed, StoreError> {
         let (store, LoadOptions { limits, reader, .. }) = (self.store, &self.options);
-        let mut builder = ExternalGraphBuilder::new(store.scratch_folder()).with_limit(store.graph_limit);
+        let scratch = store.scratch_folder();
+        let mut builder = ExternalGraphBuilder::new(scratch.clone()).with_limit(store.graph_limit);
         let sources = source_files(dataset, folder, &store.iris);
-        let (files, lacks_content) = read_into(&mut builder, &sources, folder, limits, reader.as_ref())?;
+        let read = read_into(&mut builder, &sources, folder, limits, reader.as_ref());
+        let (files, lacks_content) = read.map_err(StoreError::Reader)?;
         match builder.finish() {
             Ok(BuiltGraph::InMemory(graph)) => parsed(dataset, DatasetContent { graph, files, lacks_content }, store),
             Ok(BuiltGraph::Runs(runs)) => parsed_runs(dataset, runs, files, lacks_content, store),
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                 parsed(dataset, rejected(files, store.graph_limit), store)
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(StoreError::io(&scratch)(error)),
         }
     }
 }
@@ -665,7 +667,9 @@ fn parsed_runs(
         }
         StoredContent::Streamed(graph) => {
             if GraphCounts::read(&store.home, &version).is_none() {
-                GraphCounts::from_stream(graph, &store.scratch_folder())?.write(&store.home, &version)?;
+                let scratch = store.scratch_folder();
+                let counts = GraphCounts::from_stream(graph, &scratch).map_err(StoreError::io(&scratch))?;
+                counts.write(&store.home, &version)?;
             }
             fingerprint::keep_none(&store.home, &version)?;
         }

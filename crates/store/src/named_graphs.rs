@@ -1,6 +1,6 @@
 //! Graphs to be read whole, by the names clients know them by.
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, graph_file};
 use lodeseek_catalog::DatasetId;
 use oxrdf::{NamedNode, Triple};
 
@@ -53,7 +53,8 @@ impl Store {
             }
             StoredGraph::Content { id, version } => {
                 let content = self.open_content_of(id, version)?;
-                Ok(Box::new(content.into_triples().map(|triple| Ok(triple?))))
+                let path = graph_file::path(&self.home, version);
+                Ok(Box::new(content.into_triples().map(move |triple| triple.map_err(StoreError::io(&path)))))
             }
         }
     }

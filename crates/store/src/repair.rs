@@ -229,7 +229,8 @@ impl Store {
                 Ok(StoredContent::InMemory(graph)) => graph,
                 Ok(content @ StoredContent::Streamed(_)) => {
                     let name = self.iris.graph(id, version);
-                    content.each_part(|part| self.write_graphs(&[(name.clone(), part)]))?;
+                    let path = graph_file::path(&self.home, version);
+                    content.each_part(&path, |part| self.write_graphs(&[(name.clone(), part)]))?;
                     continue;
                 }
                 Err(_) => match old.and_then(|old| old.whole_content(id, version)) {

@@ -1,8 +1,8 @@
 //! Read-only views of an open store for other processes.
 //!
 //! While a store is open for writing, no other process may read its files. A view is then a checkpoint of RocksDB: a folder of hard
-//! links to files that never change. It is made once for each generation of the store and removed when nobody uses it. A store that
-//! is open for reading has no writer, so its own folder is the view.
+//! links to files that never change. It is written once for each generation of the store and removed when it is no longer used. A
+//! store that is open for reading has no writer, so its own folder is the view.
 
 use super::{Access, Store, StoreError, lock_mutex};
 use std::fs;
@@ -46,7 +46,7 @@ pub(crate) struct ViewCache {
 }
 
 impl Store {
-    /// Returns a view of the committed content of now.
+    /// Returns a view of the current committed content.
     ///
     /// # Errors
     /// If the store is in memory, or if the checkpoint cannot be written.
@@ -65,7 +65,7 @@ impl Store {
                 let number = views.number.fetch_add(1, Ordering::Relaxed);
                 let folder = self.home().join(VIEWS).join(number.to_string());
                 fs::create_dir_all(self.home().join(VIEWS)).map_err(StoreError::io(&folder))?;
-                checkpoint(self, &folder)?;
+                self.checkpoint(&folder)?;
                 StoreView { folder, is_checkpoint: true }
             }
         });
@@ -73,7 +73,29 @@ impl Store {
         Ok(view)
     }
 
-    /// Opens a view that another process holds. The home is not locked: the process that made the view holds the lock.
+    /// Writes a consistent copy of the store to a folder that does not exist, as hard links where possible. The store must be
+    /// open for writing.
+    ///
+    /// # Errors
+    /// [`StoreError::InMemory`] if the store has no files: it is in memory, or the feature `rocksdb` is disabled.
+    pub fn checkpoint(&self, folder: &Path) -> Result<(), StoreError> {
+        if self.is_in_memory() {
+            return Err(StoreError::InMemory);
+        }
+        self.write_checkpoint(folder)
+    }
+
+    #[cfg(feature = "rocksdb")]
+    fn write_checkpoint(&self, folder: &Path) -> Result<(), StoreError> {
+        Ok(self.oxigraph.backup(folder)?)
+    }
+
+    #[cfg(not(feature = "rocksdb"))]
+    fn write_checkpoint(&self, _: &Path) -> Result<(), StoreError> {
+        Err(StoreError::InMemory)
+    }
+
+    /// Opens a view that another process holds. The home is not locked: the process that created the view holds the lock.
     ///
     /// # Errors
     /// If the folder is no store, or if the settings of the home cannot be read.
@@ -90,16 +112,6 @@ pub(crate) fn remove_old_views(home: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io(&folder)(error)),
         _ => Ok(()),
     }
-}
-
-#[cfg(feature = "rocksdb")]
-fn checkpoint(store: &Store, folder: &Path) -> Result<(), StoreError> {
-    Ok(store.oxigraph().backup(folder)?)
-}
-
-#[cfg(not(feature = "rocksdb"))]
-fn checkpoint(_: &Store, _: &Path) -> Result<(), StoreError> {
-    Err(StoreError::InMemory)
 }
 
 #[cfg(all(test, feature = "rocksdb"))]
@@ -141,7 +153,7 @@ mod tests {
         drop(reader);
         assert!(old.exists(), "it is in use");
         drop(first);
-        assert!(!old.exists(), "nobody uses it");
+        assert!(!old.exists(), "it is no longer used");
         let last = second.folder().to_owned();
         drop((second, store));
         assert!(!last.exists());
@@ -168,5 +180,8 @@ mod tests {
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let store = Store::in_memory(folder.path(), iris).expect("a store");
         assert!(matches!(store.view(), Err(StoreError::InMemory)));
+        let checkpoint = folder.path().join("checkpoint");
+        assert!(matches!(store.checkpoint(&checkpoint), Err(StoreError::InMemory)));
+        assert!(!checkpoint.exists());
     }
 }

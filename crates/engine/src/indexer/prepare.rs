@@ -143,10 +143,13 @@ impl<'i> Deriver<'i> {
         stream: &StreamedGraph,
     ) -> Result<(TripleGraph, DescribedContent), StoreError> {
         let node = self.iris.dataset(&entry.dataset.metadata.id);
-        let profile = Profile::from_stream(stream)?;
-        let patterns = PatternSummary::from_stream(stream, MAX_PROFILE_PATTERNS, &store.scratch_folder())?;
-        let schema = Schema::from_stream(stream)?;
-        let StreamedSample { sample, ids } = sample_stream(stream, profile, SAMPLE_TRIPLES)?;
+        let (path, scratch) = (store.graph_path(&entry.version), store.scratch_folder());
+        let profile = Profile::from_stream(stream).map_err(StoreError::io(&path))?;
+        let patterns = PatternSummary::from_stream(stream, MAX_PROFILE_PATTERNS, &scratch);
+        let patterns = patterns.map_err(StoreError::io(&scratch))?;
+        let schema = Schema::from_stream(stream).map_err(StoreError::io(&path))?;
+        let sample = sample_stream(stream, profile, SAMPLE_TRIPLES);
+        let StreamedSample { sample, ids } = sample.map_err(StoreError::io(&path))?;
         let SampledGraph { graph, profile, .. } = sample;
         store.write_sample(&entry.version, &graph)?;
         let mut triples = profile.to_void(&graph, &node);

@@ -2,17 +2,17 @@
 //! <https://www.w3.org/TR/sparql11-federated-query/>
 //!
 //! Before a query is evaluated, each `SERVICE` in it is resolved ([`plan`]). The pattern joined with it restricts the
-//! values of its variables, so only those are requested, in blocks of `VALUES` (bound join, [`service_rows`]). The rows
-//! received replace the clause, and Oxigraph evaluates the whole query. No rule of SPARQL is implemented twice; this
-//! module decides *which rows are requested* and proves that the others cannot matter.
+//! values of its variables, so only those are requested, in blocks of `VALUES` (bound join, [`service_rows`]). The rows received
+//! replace the clause, and Oxigraph evaluates the whole query. No rule of SPARQL is implemented twice. This module selects the
+//! rows that are requested: the other rows cannot change the result.
 //!
-//! *When may a binding be passed on?* If the service's solutions are joined with solutions of the context and both bind
-//! the variable in every solution: a row of the service with another value joins nothing. Under `OPTIONAL` and on the
-//! right of `MINUS` only the left side is such a context. A sub-select with `LIMIT` or with aggregates ends the
-//! context: there every row counts, joined or not.
+//! *Valid bindings.* A binding may be sent if the service's solutions are joined with solutions of the context and both bind the
+//! variable in every solution: a row of the service with another value joins no solution. Under `OPTIONAL` and on the right of
+//! `MINUS` only the left side is such a context. A sub-select with `LIMIT` or with aggregates ends the context: there every row
+//! counts, joined or not.
 //!
 //! *Blank nodes.* A local blank node and one in an answer are never the same (SPARQL 1.1 Federated Query, 3). Rows of
-//! the context in which a shared variable is a blank node are not requested: they join nothing.
+//! the context in which a shared variable is a blank node are not requested: they join no row.
 
 mod service_rows;
 mod plan;
@@ -36,55 +36,55 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// One value a variable, in the order of [`ServiceCall::variables`].
+/// One value for each variable, in the order of [`ServiceCall::variables`].
 pub type ServiceRow = Vec<Option<Term>>;
 
-/// Values that variables have where the answer of a service is joined: of each row, all.
+/// Distinct bindings of shared variables, with which the rows of a service are joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bindings {
     /// The variables.
     pub variables: Vec<Variable>,
-    /// The rows, each different. One empty row without variables: whatever the service has.
+    /// Distinct rows. One empty row without variables requests all rows of the service.
     pub rows: Vec<Vec<GroundTerm>>,
 }
 
 impl Bindings {
-    /// Nothing is known: every row of the service is wanted.
+    /// Returns the bindings that every row of the service joins.
     #[must_use]
     pub fn unrestricted() -> Self {
         Self { variables: Vec::new(), rows: vec![Vec::new()] }
     }
 }
 
-/// A pattern for a service, and for which bindings.
+/// Call of a service: a pattern and its bindings.
 #[derive(Clone, Copy)]
 pub struct ServiceCall<'c> {
     /// Name of the service.
     pub service: &'c NamedNode,
     /// Pattern to evaluate.
     pub pattern: &'c GraphPattern,
-    /// The variables of the answer.
+    /// Variables of the answer.
     pub variables: &'c [Variable],
-    /// Rows that join none of these may be left out.
+    /// Bindings with which the rows are joined. Rows that join none may be omitted.
     pub bindings: &'c Bindings,
-    /// Rows of which any so many will do, where not all are wanted.
-    pub most: Option<usize>,
-    /// When the answer is no longer wanted.
+    /// Maximum number of rows. Any rows may be returned.
+    pub limit: Option<usize>,
+    /// Time at which the call is cancelled.
     pub deadline: Instant,
-    /// Set once nobody waits any more.
+    /// Set when the answer is no longer needed.
     pub cancelled: &'c CancellationToken,
 }
 
 impl ServiceCall<'_> {
-    /// Returns a check for whether nobody waits any more, for other threads.
+    /// Returns a function for other threads that returns true after the call was cancelled.
     #[must_use]
     pub fn cancellation(&self) -> Arc<dyn Fn() -> bool + Send + Sync> {
         let cancelled = self.cancelled.clone();
         Arc::new(move || cancelled.is_cancelled())
     }
 
-    /// Returns the pattern with its bindings as `VALUES` and its row limit. The bindings go below filters, beside the
-    /// pattern that they restrict: every solution of the pattern binds their variables.
+    /// Returns the pattern with its bindings as `VALUES` and its row limit. The bindings are joined below filters, with the pattern
+    /// that they restrict: every solution of that pattern binds their variables.
     fn restricted(&self) -> GraphPattern {
         let mut pattern = self.pattern.clone();
         if !self.bindings.variables.is_empty() {
@@ -97,50 +97,49 @@ impl ServiceCall<'_> {
             let inner = std::mem::replace(place, GraphPattern::Bgp { patterns: Vec::new() });
             *place = GraphPattern::Join { left: Box::new(values), right: Box::new(inner) };
         }
-        if self.most.is_some() {
+        if self.limit.is_some() {
             let inner =
                 Box::new(GraphPattern::Project { inner: Box::new(pattern), variables: self.variables.to_vec() });
-            pattern = GraphPattern::Slice { inner, start: 0, length: self.most };
+            pattern = GraphPattern::Slice { inner, start: 0, length: self.limit };
         }
         pattern
     }
 
-    /// The call as a `SELECT`.
+    /// Returns the call as a `SELECT` query.
     #[must_use]
     pub fn query(&self) -> Query {
         let pattern = GraphPattern::Project { inner: Box::new(self.restricted()), variables: self.variables.to_vec() };
         Query::Select { dataset: None, pattern, base_iri: None }
     }
 
-    /// The call as the text of a `SELECT`, as it goes to others.
+    /// Returns the call as the text of a `SELECT` query, for other endpoints.
     #[must_use]
     pub fn text(&self) -> String {
         serialize::select(self.variables, &self.restricted())
     }
 }
 
-/// Why a service gave no answer.
+/// Errors of a service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ServiceError {
     /// Requests to the service are forbidden.
     #[error("{0}")]
     Refused(String),
-    /// The request is impossible; the query is at fault.
+    /// The query is wrong: no such request is possible.
     #[error("{0}")]
     Wrong(String),
     /// The request is too large; a smaller block may succeed.
     #[error("{0}")]
     TooLarge(String),
-    /// It cannot be reached, or answers with an error or with nonsense.
+    /// The service cannot be reached, or returned an error or an invalid answer.
     #[error("{0}")]
     Failed(String),
 }
 
 /// Evaluators of `SERVICE` clauses.
 pub trait Services: Send + Sync + fmt::Debug {
-    /// Calls a service and passes each row to `rows` until that breaks. Rows that join none of the bindings may be
-    /// among them.
+    /// Calls a service and passes each row to `rows` until it breaks. The rows may include some that join none of the bindings.
     fn call(
         &self,
         call: &ServiceCall<'_>,
@@ -164,10 +163,10 @@ pub trait Services: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Answers a call of the services in a worker process: what needs the network, the index, or this process.
+    /// Answers a call of the services in a worker process that needs the network, the index, or this process.
     fn answer(&self, _request: &[u8], _call: &Call) {}
 
-    /// The service that gives a property its values where it stands in a pattern outside of any `SERVICE`.
+    /// Returns the service that computes the values of a property in patterns outside of any `SERVICE`.
     fn of_property(&self, _property: &NamedNode) -> Option<NamedNode> {
         None
     }
@@ -177,7 +176,7 @@ pub trait Services: Send + Sync + fmt::Debug {
 /// by [`Services::answer`] in the parent process.
 pub type WorkerServices = fn(&str, Calls) -> io::Result<Arc<dyn Services>>;
 
-/// Nobody: every `SERVICE` is refused.
+/// Services of a request without any: every `SERVICE` is rejected.
 #[derive(Debug)]
 pub(super) struct NoServices;
 

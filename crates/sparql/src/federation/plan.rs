@@ -18,7 +18,7 @@ use std::mem;
 use std::sync::Arc;
 use std::thread;
 
-/// Stack of a thread that finds bindings: they come from patterns as deep as the query's.
+/// Stack of a thread that computes bindings, in bytes: their patterns are as deep as the query.
 const STACK: usize = 64 << 20;
 
 /// Maximum number of rows of a bounded service; see [`Services::is_bounded`].
@@ -31,16 +31,16 @@ const PROVENANCE: &str = "provenance_";
 pub(crate) struct Federated {
     pub(crate) evaluation: EvaluationContext,
     /// Set when no reader is left. Separate from the query's own token, which marks cancelled queries.
-    over: CancellationToken,
+    finished: CancellationToken,
 }
 
 impl Drop for Federated {
     fn drop(&mut self) {
-        self.over.cancel();
+        self.finished.cancel();
     }
 }
 
-/// Gives a feed's rows to Oxigraph.
+/// Service handler of Oxigraph that reads received rows.
 pub(crate) struct Reader(pub(crate) Arc<ServiceRows>);
 
 impl ServiceHandler for Reader {
@@ -60,14 +60,14 @@ pub(crate) fn services_of(request: &QueryRequest) -> Arc<dyn Services> {
     request.services.clone().unwrap_or_else(|| Arc::new(NoServices))
 }
 
-/// Puts properties that services give their values into `SERVICE`, and checks the number of these.
+/// Moves patterns whose property a service computes into a `SERVICE`, and checks the number of services.
 pub(crate) fn expand(query: &mut Query, services: &dyn Services, limits: &SparqlLimits) -> Result<(), SparqlError> {
     let (Query::Select { pattern, .. }
     | Query::Construct { pattern, .. }
     | Query::Describe { pattern, .. }
     | Query::Ask { pattern, .. }) = query;
     if has_property(pattern, services) {
-        name_blank_nodes(pattern); // they may stand on both sides of what is parted now
+        name_blank_nodes(pattern); // they may occur in both parts of a pattern
         properties_to_services(pattern, services);
     }
     if count_services(pattern) > limits.services {
@@ -76,7 +76,7 @@ pub(crate) fn expand(query: &mut Query, services: &dyn Services, limits: &Sparql
     Ok(())
 }
 
-/// Puts a feed in the place of every `SERVICE` of a query, and lets the feeds begin.
+/// Replaces every `SERVICE` of a query by a source of its rows, and starts to request them.
 pub(crate) fn resolve(
     query: &mut Query,
     evaluation: EvaluationContext,
@@ -88,9 +88,9 @@ pub(crate) fn resolve(
     | Query::Construct { pattern, .. }
     | Query::Describe { pattern, .. }
     | Query::Ask { pattern, .. }) = query;
-    let over = CancellationToken::new();
-    let (provenance, most_rows) = (request.provenance, limits.service_rows);
-    let mut plan = Plan { evaluation, over, services, jobs: Vec::new(), most_rows, provenance };
+    let finished = CancellationToken::new();
+    let (provenance, max_rows) = (request.provenance, limits.service_rows);
+    let mut plan = Plan { evaluation, finished, services, jobs: Vec::new(), max_rows, provenance };
     if has_service(pattern) {
         *pattern = plan.resolve(take(pattern), &Surroundings::default());
         if provenance == Provenance::PerService {
@@ -100,7 +100,7 @@ pub(crate) fn resolve(
     plan.start()
 }
 
-/// The service that gives the property of a triple pattern its values.
+/// Returns the service that computes the values of the property of a triple pattern.
 fn service_of(triple: &TriplePattern, services: &dyn Services) -> Option<NamedNode> {
     match &triple.predicate {
         NamedNodePattern::NamedNode(property) => services.of_property(property),
@@ -119,69 +119,69 @@ fn has_property(pattern: &mut GraphPattern, services: &dyn Services) -> bool {
     found
 }
 
-/// Triples whose property a service gives its values, outside of any `SERVICE`, are put into one.
+/// Moves triple patterns whose property a service computes into a `SERVICE`.
 fn properties_to_services(pattern: &mut GraphPattern, services: &dyn Services) {
     if let GraphPattern::Bgp { patterns } = pattern {
-        let mut asked: BTreeMap<NamedNode, Vec<TriplePattern>> = BTreeMap::new();
+        let mut by_service: BTreeMap<NamedNode, Vec<TriplePattern>> = BTreeMap::new();
         patterns.retain(|triple| {
             service_of(triple, services).is_none_or(|service| {
-                asked.entry(service).or_default().push(triple.clone());
+                by_service.entry(service).or_default().push(triple.clone());
                 false
             })
         });
-        for (service, patterns) in asked {
+        for (service, patterns) in by_service {
             let inner = Box::new(GraphPattern::Bgp { patterns });
-            let asked = GraphPattern::Service { name: service.into(), inner, silent: false };
-            *pattern = GraphPattern::Join { left: Box::new(take(pattern)), right: Box::new(asked) };
+            let call = GraphPattern::Service { name: service.into(), inner, silent: false };
+            *pattern = GraphPattern::Join { left: Box::new(take(pattern)), right: Box::new(call) };
         }
     } else if !matches!(pattern, GraphPattern::Service { .. }) {
         each_inside(pattern, &mut |inner| properties_to_services(inner, services));
         if let GraphPattern::Graph { inner, .. } = pattern {
-            let mut asked = Vec::new();
-            lift(inner, services, &mut asked);
-            *pattern = asked.into_iter().fold(take(pattern), join);
+            let mut calls = Vec::new();
+            lift(inner, services, &mut calls);
+            *pattern = calls.into_iter().fold(take(pattern), join);
         }
     }
 }
 
-/// Takes the services that give properties their values out of a join: they are in no graph, whichever is around.
+/// Moves the services that compute properties out of a join: their triples are in no graph.
 fn lift(pattern: &mut GraphPattern, services: &dyn Services, into: &mut Vec<GraphPattern>) {
     match pattern {
         GraphPattern::Join { left, right } => {
             lift(left, services, into);
             lift(right, services, into);
         }
-        GraphPattern::Service { inner, silent: false, .. } if is_of_properties(inner, services) => {
+        GraphPattern::Service { inner, silent: false, .. } if has_only_properties(inner, services) => {
             into.push(take(pattern));
         }
         _ => {}
     }
 }
 
-/// Returns true if a pattern consists of such properties alone.
-fn is_of_properties(pattern: &GraphPattern, services: &dyn Services) -> bool {
+/// Returns true if services compute all properties of a pattern.
+fn has_only_properties(pattern: &GraphPattern, services: &dyn Services) -> bool {
     let is_one = |triple: &TriplePattern| service_of(triple, services).is_some();
     matches!(pattern, GraphPattern::Bgp { patterns } if !patterns.is_empty() && patterns.iter().all(is_one))
 }
 
-/// A pattern, with the pattern of no triples, which has one empty solution, left in its place.
+/// Takes a pattern and leaves the empty pattern in its place, which has one empty solution.
 fn take(pattern: &mut GraphPattern) -> GraphPattern {
     mem::replace(pattern, GraphPattern::Bgp { patterns: Vec::new() })
 }
 
-/// Patterns joined with the pattern at hand.
+/// Patterns joined with the current pattern.
 #[derive(Clone, Default)]
 struct Surroundings {
-    /// Each solution that matters agrees with a solution of each of these.
+    /// Each solution of the whole query is compatible with a solution of each of these.
     patterns: Vec<GraphPattern>,
-    /// Conditions that hold for each solution that matters, over what the patterns from a place on bind.
+    /// Conditions of each solution of the whole query, over the variables that the patterns from an index on bind.
     filters: Vec<(usize, Expression)>,
-    /// `GRAPH`s around, the outermost first.
+    /// Enclosing `GRAPH`s, the outermost first.
     graphs: Vec<NamedNodePattern>,
 }
 
 impl Surroundings {
-    /// With a pattern found at this place joined.
+    /// Returns these with a further pattern, inside the enclosing graphs.
     fn with(&self, pattern: &GraphPattern) -> Self {
         let wrap = |inner, name: &NamedNodePattern| GraphPattern::Graph { name: name.clone(), inner: Box::new(inner) };
         let mut more = self.clone();
@@ -199,14 +199,14 @@ impl Surroundings {
         more
     }
 
-    /// Within `GRAPH`.
+    /// Returns these inside a further `GRAPH`.
     fn within(&self, graph: &NamedNodePattern) -> Self {
         let mut more = self.clone();
         more.graphs.push(graph.clone());
         more
     }
 
-    /// The graphs alone: nothing from outside may restrict what is inside.
+    /// Returns the graphs alone: no outer pattern may restrict an inner one.
     fn barrier(&self) -> Self {
         Self { graphs: self.graphs.clone(), ..Self::default() }
     }
@@ -217,18 +217,18 @@ impl Surroundings {
         let shared: Variables = variables.iter().cloned().collect();
         if let Some(pattern) = self.restricting_patterns(&shared) {
             let variables = in_scope(&pattern).intersection(&shared).cloned().collect();
-            // Graphs are around it already.
+            // The restricting patterns have their graphs already.
             inside.patterns.push(GraphPattern::Project { inner: Box::new(pattern), variables });
         }
         inside
     }
 
-    /// Conditions that solutions which bind some variables meet by those alone, whoever looks.
+    /// Returns the portable conditions over bound variables alone.
     fn conditions(&self, bound: &Variables) -> impl Iterator<Item = &Expression> {
-        let tells = |filter: &&Expression| {
+        let is_condition = |filter: &&Expression| {
             is_portable(filter) && read_by(filter).is_some_and(|read| !read.is_empty() && read.is_subset(bound))
         };
-        self.filters.iter().map(|(_, filter)| filter).filter(tells)
+        self.filters.iter().map(|(_, filter)| filter).filter(is_condition)
     }
 
     /// Returns true if a solution of the context may bind a variable.
@@ -240,8 +240,8 @@ impl Surroundings {
         self.patterns.iter().flat_map(certain).collect()
     }
 
-    /// The patterns that have to do with some variables, directly or through others, joined and filtered; `None` where none
-    /// has.
+    /// Returns the join of the patterns connected with some variables, directly or through others, with its filters. `None` if there
+    /// is no such pattern.
     fn restricting_patterns(&self, variables: &Variables) -> Option<GraphPattern> {
         let mut reached = variables.clone();
         let mut chosen = vec![false; self.patterns.len()];
@@ -271,7 +271,7 @@ fn join(left: GraphPattern, right: GraphPattern) -> GraphPattern {
     GraphPattern::Join { left: Box::new(left), right: Box::new(right) }
 }
 
-/// The patterns that are joined to make one.
+/// Collects the operands of nested joins.
 fn conjuncts(pattern: GraphPattern, into: &mut Vec<GraphPattern>) {
     match pattern {
         GraphPattern::Join { left, right } => {
@@ -284,15 +284,15 @@ fn conjuncts(pattern: GraphPattern, into: &mut Vec<GraphPattern>) {
 
 struct Plan {
     evaluation: EvaluationContext,
-    over: CancellationToken,
+    finished: CancellationToken,
     services: Arc<dyn Services>,
     jobs: Vec<(Arc<ServiceRows>, RowSourceInputs)>,
-    most_rows: usize,
+    max_rows: usize,
     provenance: Provenance,
 }
 
 impl Plan {
-    /// A pattern with a feed in the place of every `SERVICE`.
+    /// Replaces every `SERVICE` of a pattern by a source of its rows.
     fn resolve(&mut self, mut pattern: GraphPattern, around: &Surroundings) -> GraphPattern {
         if !has_service(&pattern) {
             return pattern;
@@ -313,7 +313,7 @@ impl Plan {
             GraphPattern::Filter { expr, inner } => self.replace(inner, &around.with_filter(expr)),
             GraphPattern::Project { inner, variables } => self.replace(inner, &around.projected(variables)),
             GraphPattern::Graph { name, inner } => self.replace(inner, &around.within(name)),
-            // Each row counts in there, joined or not.
+            // Inside these each row counts, joined or not.
             GraphPattern::Group { inner, .. } | GraphPattern::Slice { inner, .. } => {
                 self.replace(inner, &around.barrier());
             }
@@ -329,12 +329,12 @@ impl Plan {
 
     /// Resolves services inside `EXISTS`, which is joined with the solutions that it filters.
     fn in_expressions(&mut self, pattern: &mut GraphPattern, around: &Surroundings) {
-        let mut asked_of = None;
+        let mut filtered = None;
         each_child(pattern, &mut |inner| {
-            asked_of.get_or_insert_with(|| inner.clone()); // of a left join the left side: it is there in any case
+            filtered.get_or_insert_with(|| inner.clone()); // the left side of a left join, whose solutions are never removed
         });
-        let inside = asked_of.map_or_else(|| around.barrier(), |inner| around.barrier().with(&inner));
-        each_exists(pattern, &mut |looked_at| self.replace(looked_at, &inside));
+        let inside = filtered.map_or_else(|| around.barrier(), |inner| around.barrier().with(&inner));
+        each_exists(pattern, &mut |inner| self.replace(inner, &inside));
     }
 
     /// Resolves a join. Local patterns come first. Services that share variables with them are called at once; one that
@@ -343,16 +343,16 @@ impl Plan {
     fn joined(&mut self, pattern: GraphPattern, around: &Surroundings) -> GraphPattern {
         let mut parts = Vec::new();
         conjuncts(pattern, &mut parts);
-        let (mut asking, here): (Vec<_>, Vec<_>) = parts.into_iter().partition(has_service);
-        let known = around.with_all(&here);
-        let mut resolved = here;
-        let mut more = known.clone();
-        while !asking.is_empty() {
-            let next = next(&asking, &known, &more, self.services.as_ref());
-            let part = asking.remove(next);
-            let restricting = if restricts(&known, &part) { &known } else { &more };
+        let (mut federated, local): (Vec<_>, Vec<_>) = parts.into_iter().partition(has_service);
+        let local_context = around.with_all(&local);
+        let mut resolved = local;
+        let mut context = local_context.clone();
+        while !federated.is_empty() {
+            let next = next(&federated, &local_context, &context, self.services.as_ref());
+            let part = federated.remove(next);
+            let restricting = if restricts(&local_context, &part) { &local_context } else { &context };
             let part = self.resolve(part, restricting);
-            more = more.with(&part);
+            context = context.with(&part);
             resolved.push(part);
         }
         resolved.into_iter().reduce(join).unwrap_or_else(|| GraphPattern::Bgp { patterns: Vec::new() })
@@ -373,53 +373,53 @@ impl Plan {
         let mut is_small = false;
         if let NamedNodePattern::NamedNode(name) = name {
             let needed = self.services.needs(name, &pattern);
-            // One request for all rows is cheaper than finding out which of them join.
+            // One request for all rows is cheaper than computing the bindings.
             if needed.is_empty() && self.services.is_bounded(name, &pattern) {
                 keys.clear();
                 is_small = true;
             }
             keys.extend(needed.into_iter().filter(|needed| around.binds(needed)));
         }
-        let asked = around.conditions(&bound).fold(pattern.clone(), |inner, filter| GraphPattern::Filter {
+        let requested = around.conditions(&bound).fold(pattern.clone(), |inner, filter| GraphPattern::Filter {
             expr: filter.clone(),
             inner: Box::new(inner),
         });
-        let mut told = keys.clone();
+        let mut shared = keys.clone();
         let mut all = variables.clone();
         let target = match name {
             NamedNodePattern::NamedNode(name) => Target::Constant(name.clone()),
             NamedNodePattern::Variable(name) => {
-                told.insert(name.clone());
+                shared.insert(name.clone());
                 if !all.contains(name) {
                     all.push(name.clone());
                 }
                 Target::Each(name.clone())
             }
         };
-        let context = around.restricting_patterns(&told).filter(|_| !told.is_empty()).map(|inner| {
-            let told = in_scope(&inner).intersection(&told).cloned().collect();
-            let inner = Box::new(GraphPattern::Project { inner: Box::new(inner), variables: told });
+        let context = around.restricting_patterns(&shared).filter(|_| !shared.is_empty()).map(|inner| {
+            let variables = in_scope(&inner).intersection(&shared).cloned().collect();
+            let inner = Box::new(GraphPattern::Project { inner: Box::new(inner), variables });
             Context { keys: keys.into_iter().collect(), pattern: GraphPattern::Distinct { inner } }
         });
         let provenance = (self.provenance == Provenance::PerService)
             .then(|| Variable::new_unchecked(format!("{PROVENANCE}{}", self.jobs.len() + 1)));
         all.extend(provenance.clone());
-        let feed = ServiceRows::new(all, [self.evaluation.token.clone(), self.over.clone()]);
-        let own = NamedNode::new_unchecked(format!("urn:lodeseek:service:{}", self.evaluation.feeds.len()));
+        let rows = ServiceRows::new(all, [self.evaluation.token.clone(), self.finished.clone()]);
+        let own = NamedNode::new_unchecked(format!("urn:lodeseek:service:{}", self.evaluation.service_rows.len()));
         let job = RowSourceInputs {
             target,
-            pattern: asked,
+            pattern: requested,
             variables,
             silent,
             context,
             services: Arc::clone(&self.services),
-            evaluation: EvaluationContext { token: self.over.clone(), ..self.evaluation.clone() },
-            most_rows: self.most_rows,
+            evaluation: EvaluationContext { token: self.finished.clone(), ..self.evaluation.clone() },
+            max_rows: self.max_rows,
         };
-        self.evaluation.feeds.push((own.clone(), Arc::clone(&feed)));
-        self.jobs.push((feed, job));
+        self.evaluation.service_rows.push((own.clone(), Arc::clone(&rows)));
+        self.jobs.push((rows, job));
         let mut inner = match name {
-            // Oxigraph estimates the number of rows by this pattern. With few rows, it begins with them and looks up the rest.
+            // Oxigraph estimates the number of rows by this pattern. With few rows, it begins with them.
             NamedNodePattern::NamedNode(_) if is_small => {
                 GraphPattern::Slice { inner: Box::new(pattern), start: 0, length: Some(MAX_BOUNDED_ROWS) }
             }
@@ -432,16 +432,16 @@ impl Plan {
         GraphPattern::Service { name: own.into(), inner: Box::new(inner), silent }
     }
 
-    /// Lets every feed be filled by a thread of its own.
+    /// Starts a thread for each service that requests its rows.
     fn start(self) -> Result<Federated, SparqlError> {
-        for (feed, job) in self.jobs {
+        for (rows, job) in self.jobs {
             thread::Builder::new()
                 .name("service".to_owned())
                 .stack_size(STACK)
-                .spawn(move || feed.fill(&job))
+                .spawn(move || rows.fill(&job))
                 .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
         }
-        Ok(Federated { evaluation: self.evaluation, over: self.over })
+        Ok(Federated { evaluation: self.evaluation, finished: self.finished })
     }
 }
 
@@ -458,7 +458,7 @@ fn project_provenance(pattern: &mut GraphPattern) {
     }
 }
 
-/// A table of one value.
+/// Returns a table of one value.
 fn one(variable: &Variable, value: &NamedNode) -> GraphPattern {
     let bindings = vec![vec![Some(GroundTerm::NamedNode(value.clone()))]];
     GraphPattern::Values { variables: vec![variable.clone()], bindings }
@@ -482,13 +482,13 @@ fn is_ready(part: &GraphPattern, around: &Surroundings, services: &dyn Services)
     }
 }
 
-/// Returns the index of the part to call next: one that has what it needs; among these one restricted by local patterns, else
-/// by answers of other services, else the one with the most constants; ties go to the first written.
-fn next(parts: &[GraphPattern], here: &Surroundings, more: &Surroundings, services: &dyn Services) -> usize {
+/// Returns the index of the part to call next. The criteria in this order: its needed variables are bound; local patterns restrict
+/// it; answers of other services restrict it; it has more constants; it is written first.
+fn next(parts: &[GraphPattern], local: &Surroundings, context: &Surroundings, services: &dyn Services) -> usize {
     let order = |&place: &usize| {
         let part = &parts[place];
-        let is_ready = is_ready(part, more, services);
-        (is_ready, restricts(here, part), restricts(more, part), constants(part), std::cmp::Reverse(place))
+        let is_ready = is_ready(part, context, services);
+        (is_ready, restricts(local, part), restricts(context, part), constants(part), std::cmp::Reverse(place))
     };
     (0..parts.len()).max_by_key(order).unwrap_or(0)
 }

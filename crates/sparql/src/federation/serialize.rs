@@ -1,8 +1,8 @@
-//! A pattern of the algebra as text that means the same pattern again.
+//! Serialization of patterns of the algebra as SPARQL that is parsed as the same pattern.
 //!
-//! *Why not `Display` of spargebra?* It leaves out braces and brackets: `(a - (b - c))` comes out as `a - b - c`, and a
-//! filter inside one operand of a join as one of the whole. Here every operand that is no plain pattern stands in braces and
-//! every operation in brackets, and blank nodes become variables, since their labels must not be in two groups.
+//! *Why not `Display` of spargebra?* It omits braces and brackets: `(a - (b - c))` becomes `a - b - c`, and a filter inside one
+//! operand of a join becomes one of the whole join. Here every operand that is no plain pattern is in braces, and every operation
+//! in brackets. Blank nodes become variables, since their labels must not be in two groups.
 
 use super::super::algebra::name_blank_nodes;
 use oxrdf::Variable;
@@ -10,7 +10,7 @@ use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Gra
 use spargebra::term::{GroundTerm, Literal};
 use std::fmt::Write;
 
-/// A `SELECT` of some variables of a pattern; of all where there are none.
+/// Serializes a `SELECT` of some variables of a pattern, or of all if none are given.
 pub(super) fn select(variables: &[Variable], pattern: &GraphPattern) -> String {
     let mut pattern = pattern.clone();
     name_blank_nodes(&mut pattern);
@@ -35,7 +35,7 @@ fn group(pattern: &GraphPattern) -> String {
         GraphPattern::Minus { left, right } => format!("{} MINUS {}", braced(left), braced(right)),
         GraphPattern::LeftJoin { left, right, expression } => {
             let condition = expression.as_ref().map(|e| format!(" FILTER({})", print(e))).unwrap_or_default();
-            format!("{} OPTIONAL {{ {}{condition} }}", braced(left), closed(right))
+            format!("{} OPTIONAL {{ {}{condition} }}", braced(left), optional_side(right))
         }
         GraphPattern::Filter { expr, inner } => format!("{} FILTER({})", operand(inner), print(expr)),
         GraphPattern::Extend { inner, variable, expression } => {
@@ -53,7 +53,7 @@ fn braced(pattern: &GraphPattern) -> String {
     format!("{{ {} }}", group(pattern))
 }
 
-/// Patterns that a join takes as they are; others in braces.
+/// Serializes an operand of a join. Braces are omitted if the operand needs none.
 fn operand(pattern: &GraphPattern) -> String {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. } => group(pattern),
@@ -62,8 +62,9 @@ fn operand(pattern: &GraphPattern) -> String {
     }
 }
 
-/// A pattern whose own filters stay its own: at the top of an `OPTIONAL` they would become the condition of the join.
-fn closed(pattern: &GraphPattern) -> String {
+/// Serializes the right side of an `OPTIONAL`. A filter at its top would become the condition of the join, so it is put into a
+/// sub-select.
+fn optional_side(pattern: &GraphPattern) -> String {
     if !matches!(pattern, GraphPattern::Filter { .. }) {
         return braced(pattern);
     }
@@ -91,7 +92,7 @@ fn values(variables: &[Variable], bindings: &[Vec<Option<GroundTerm>>]) -> Strin
     text + " }"
 }
 
-/// Projection, order, duplicates and cuts, each where it is there; and groups.
+/// Serializes the solution modifiers of a pattern, and groups, as a `SELECT`.
 fn sub_select(pattern: &GraphPattern) -> String {
     let (mut rest, mut tail, mut duplicates) = (pattern, String::new(), "");
     if let GraphPattern::Slice { inner, start, length } = rest {
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_read_as_the_same_pattern() {
+    fn serialized_patterns_are_parsed_as_the_same_pattern() {
         for text in [
             "?s ?p ?o FILTER((?a - (2 - 1)) * 2 = 18 && !(?b || ?c))",
             "{ ?s ?p ?o FILTER(!BOUND(?k)) } OPTIONAL { ?s <a:b> ?k }",
@@ -205,7 +206,7 @@ mod tests {
             let pattern = parsed(&format!("SELECT * {{ {text} }}"));
             let again = select(&[], &pattern);
             let mut twice = parsed(&again);
-            // Printing adds nothing but braces: what is read prints the same.
+            // Serialization adds braces only: the parsed text is serialized to the same text.
             name_blank_nodes(&mut twice);
             assert_eq!(select(&[], &twice), again, "{text}");
         }

@@ -1,15 +1,14 @@
 //! Rows of one `SERVICE`, requested block by block while they are read.
 //!
-//! A separate thread computes the bindings, splits them into blocks and sends requests; readers wait for rows. The
-//! thread runs at most [`AHEAD`] rows ahead of its readers, so that a `LIMIT` ends a query before everything is
-//! requested.
+//! A separate thread computes the bindings, splits them into blocks and sends requests; readers wait for rows. The thread runs at
+//! most [`MAX_ROWS_AHEAD`] rows ahead of its readers, so that a `LIMIT` ends a query before everything is requested.
 //!
-//! *Block size.* The first block has [`FIRST`] rows and is sent alone. A block answered within [`BRISK`] doubles the
-//! next one, up to [`MOST`]; one that takes longer than [`SLOW`] halves it; one that the service rejects as too large
-//! is sent again in halves. From the second block on, up to [`AT_ONCE`] requests run concurrently.
+//! *Block size.* The first block has [`FIRST_BLOCK`] rows and is sent alone. A block answered within [`FAST_RESPONSE`] doubles the
+//! next one, up to [`MAX_BLOCK`]. One that takes longer than [`SLOW_RESPONSE`] halves it. One that the service rejects as too large
+//! is sent again in halves. From the second block on, up to [`MAX_CONCURRENT_REQUESTS`] requests run concurrently.
 //!
-//! *Few rows and many bindings.* After [`WHOLE_AFTER`] blocks one request without bindings is sent, for up to [`MOST`]
-//! rows. If these are all rows, no further block is needed, however many bindings there are.
+//! *Few rows and many bindings.* After [`BLOCKS_BEFORE_FULL_REQUEST`] blocks one request without bindings is sent, for up to
+//! [`MAX_BLOCK`] rows. If these are all rows, no further block is needed.
 
 use super::super::EvaluationContext;
 use super::super::algebra::children;
@@ -28,35 +27,44 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const FIRST: usize = 100;
-const LEAST: usize = 10;
-const MOST: usize = 2000;
-/// Bytes of the bindings of a block at most.
-const MOST_BYTES: usize = 256 << 10;
-const BRISK: Duration = Duration::from_millis(500);
-const SLOW: Duration = Duration::from_secs(5);
-const AT_ONCE: usize = 3;
-const WHOLE_AFTER: usize = 4;
-const AHEAD: usize = 5000;
+/// Rows of the first block.
+const FIRST_BLOCK: usize = 100;
+/// Minimum size to which a slow block is halved.
+const MIN_BLOCK: usize = 10;
+/// Maximum number of rows of a block.
+const MAX_BLOCK: usize = 2000;
+/// Maximum size of the bindings of a block in bytes.
+const MAX_BLOCK_BYTES: usize = 256 << 10;
+/// Duration below which the next block is larger.
+const FAST_RESPONSE: Duration = Duration::from_millis(500);
+/// Duration above which the next block is smaller.
+const SLOW_RESPONSE: Duration = Duration::from_secs(5);
+/// Maximum number of concurrent requests to one service.
+const MAX_CONCURRENT_REQUESTS: usize = 3;
+/// Blocks after which all rows are requested at once.
+const BLOCKS_BEFORE_FULL_REQUEST: usize = 4;
+/// Maximum number of rows ahead of the readers.
+const MAX_ROWS_AHEAD: usize = 5000;
 /// Interval at which a waiting reader checks for cancellation.
-const WATCH: Duration = Duration::from_millis(20);
-/// Rows handed over at once.
-const BATCH: usize = 256;
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// Rows of a batch for readers.
+const BATCH_ROWS: usize = 256;
 
-/// Whom a service is.
+/// Name of the service.
 #[derive(Clone, Debug)]
 pub(super) enum Target {
+    /// An IRI.
     Constant(NamedNode),
     /// Each value of a variable that the context binds.
     Each(Variable),
 }
 
-/// The solutions that tell which bindings matter.
+/// Local solutions with which the rows of the service are joined.
 #[derive(Clone, Debug)]
 pub(super) struct Context {
     /// The shared variables.
     pub(super) keys: Vec<Variable>,
-    /// Solutions with those variables, each once.
+    /// Pattern of the distinct solutions with those variables.
     pub(super) pattern: GraphPattern,
 }
 
@@ -66,28 +74,28 @@ pub(super) struct RowSourceInputs {
     pub(super) pattern: GraphPattern,
     pub(super) variables: Vec<Variable>,
     pub(super) silent: bool,
-    /// `None`: nothing around it restricts it.
+    /// `None` if no pattern restricts the service.
     pub(super) context: Option<Context>,
     pub(super) services: Arc<dyn Services>,
     pub(super) evaluation: EvaluationContext,
-    pub(super) most_rows: usize,
+    pub(super) max_rows: usize,
 }
 
-/// The rows of a service, as far as they are there.
+/// Rows of a service received so far.
 pub(crate) struct ServiceRows {
-    /// The variables of a row: those of the pattern, and that of the service's name where it is one.
+    /// Variables of a row: those of the pattern, the variable of the service's name, and that of the provenance.
     pub(super) variables: Arc<[Variable]>,
     state: Mutex<State>,
     changed: Condvar,
-    /// The query's token, and that of the feeds of the query.
+    /// Tokens of the query and of its services.
     cancelled: [CancellationToken; 2],
 }
 
 #[derive(Default)]
 struct State {
     rows: Vec<ServiceRow>,
-    /// Up to which row somebody has asked.
-    wanted: usize,
+    /// Number of rows that readers have requested.
+    requested: usize,
     done: bool,
     failure: Option<ServiceError>,
 }
@@ -105,15 +113,16 @@ impl ServiceRows {
         self.cancelled.iter().any(CancellationToken::is_cancelled)
     }
 
-    fn is_over(&self) -> bool {
+    fn is_closed(&self) -> bool {
         self.is_cancelled() || self.lock().failure.is_some()
     }
 
-    fn push(&self, rows: &mut Vec<ServiceRow>, most: usize) -> ControlFlow<()> {
+    /// Appends rows. Fails the service if it has more than `max_rows`.
+    fn push(&self, rows: &mut Vec<ServiceRow>, max_rows: usize) -> ControlFlow<()> {
         let mut state = self.lock();
         state.rows.append(rows);
-        if state.rows.len() > most && state.failure.is_none() {
-            state.failure = Some(ServiceError::Failed(format!("its answer has more than {most} rows")));
+        if state.rows.len() > max_rows && state.failure.is_none() {
+            state.failure = Some(ServiceError::Failed(format!("its answer has more than {max_rows} rows")));
         }
         self.changed.notify_all();
         if state.failure.is_some() || self.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -129,26 +138,26 @@ impl ServiceRows {
         self.changed.notify_all();
     }
 
-    /// Waits until somebody is about to need more rows; `false` where nobody will.
+    /// Waits until readers need more rows. Returns false if no more rows are needed.
     fn wait_for_readers(&self) -> bool {
         let mut state = self.lock();
         while state.failure.is_none() && !self.is_cancelled() {
-            if state.rows.len() < state.wanted + AHEAD {
+            if state.rows.len() < state.requested + MAX_ROWS_AHEAD {
                 return true;
             }
-            state = self.changed.wait_timeout(state, WATCH).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.changed.wait_timeout(state, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
         false
     }
 
-    /// Rows from a place on; none at the end.
+    /// Returns the next rows from an index on; none at the end.
     fn read(&self, from: usize) -> Result<Vec<ServiceRow>, QueryEvaluationError> {
         let mut state = self.lock();
-        state.wanted = state.wanted.max(from + BATCH);
+        state.requested = state.requested.max(from + BATCH_ROWS);
         self.changed.notify_all();
         loop {
             if from < state.rows.len() {
-                let end = state.rows.len().min(from + BATCH);
+                let end = state.rows.len().min(from + BATCH_ROWS);
                 return Ok(state.rows[from..end].to_vec());
             }
             if let Some(failure) = &state.failure {
@@ -160,32 +169,32 @@ impl ServiceRows {
             if self.is_cancelled() {
                 return Err(QueryEvaluationError::Cancelled);
             }
-            state = self.changed.wait_timeout(state, WATCH).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.changed.wait_timeout(state, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    /// All rows from the first on, waiting for those that are not there yet.
+    /// Iterates over all rows, and waits for those that have not been received yet.
     pub(super) fn solutions(self: &Arc<Self>) -> QuerySolutionIter<'static> {
-        let (feed, mut place, mut batch) = (Arc::clone(self), 0, Vec::new().into_iter());
+        let (source, mut place, mut batch) = (Arc::clone(self), 0, Vec::new().into_iter());
         let variables = Arc::clone(&self.variables);
         let mut ended = false;
         let rows = std::iter::from_fn(move || {
             if ended {
                 return None;
             }
-            // Rows that are there already are combined without a look at the store, which is where a query is stopped.
-            if feed.is_cancelled() {
+            // Oxigraph checks for cancellation when it reads the store. Joins of received rows do not read it.
+            if source.is_cancelled() {
                 ended = true;
                 return Some(Err(QueryEvaluationError::Cancelled));
             }
             if let Some(row) = batch.next() {
-                return Some(Ok(QuerySolution::from((Arc::clone(&feed.variables), row))));
+                return Some(Ok(QuerySolution::from((Arc::clone(&source.variables), row))));
             }
-            match feed.read(place) {
+            match source.read(place) {
                 Ok(rows) => {
                     place += rows.len();
                     batch = rows.into_iter();
-                    batch.next().map(|row| Ok(QuerySolution::from((Arc::clone(&feed.variables), row))))
+                    batch.next().map(|row| Ok(QuerySolution::from((Arc::clone(&source.variables), row))))
                 }
                 Err(error) => {
                     ended = true;
@@ -196,64 +205,67 @@ impl ServiceRows {
         QuerySolutionIter::new(variables, rows)
     }
 
-    /// Fills a feed, until it is full or nobody reads it any more.
+    /// Requests rows until all are received or no reader is left.
     pub(super) fn fill(self: &Arc<Self>, job: &RowSourceInputs) {
-        let _finished = Finish(self);
-        let asker = Asker { feed: self, job, size: AtomicUsize::new(FIRST), failed: AtomicBool::new(false) };
+        let _guard = FinishGuard(self);
+        let requester =
+            Requester { rows: self, job, size: AtomicUsize::new(FIRST_BLOCK), failed: AtomicBool::new(false) };
         match &job.context {
             Some(context) => {
-                if let Err(error) = asker.request_bindings(context) {
+                if let Err(error) = requester.request_bindings(context) {
                     self.fail(error);
                 }
             }
-            None => asker.ask_for_all(),
+            None => requester.request_unrestricted(),
         }
     }
 }
 
-/// Guard that wakes readers when a thread ends early.
-struct EndGuard<'f>(&'f ServiceRows);
+/// Guard that reports the panic of a requesting thread to the readers.
+struct PanicGuard<'f>(&'f ServiceRows);
 
-impl Drop for EndGuard<'_> {
+impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.fail(ServiceError::Failed("asking broke off".to_owned()));
+            self.0.fail(ServiceError::Failed("the requesting thread panicked".to_owned()));
         }
     }
 }
 
-/// Ends a feed however its thread ends.
-struct Finish<'f>(&'f ServiceRows);
+/// Guard that marks the rows as complete when their thread ends.
+struct FinishGuard<'f>(&'f ServiceRows);
 
-impl Drop for Finish<'_> {
+impl Drop for FinishGuard<'_> {
     fn drop(&mut self) {
-        drop(EndGuard(self.0));
+        drop(PanicGuard(self.0));
         self.0.finish();
     }
 }
 
-/// A block: who is asked, for which bindings.
+/// Bindings of one request, and the service.
 struct Block {
     service: NamedNode,
     bindings: Bindings,
 }
 
-struct Asker<'f> {
-    feed: &'f ServiceRows,
+/// Sender of the requests of one `SERVICE`.
+struct Requester<'f> {
+    rows: &'f ServiceRows,
     job: &'f RowSourceInputs,
-    /// Rows of the next block.
+    /// Number of rows of the next block.
     size: AtomicUsize,
     /// If true, a `SERVICE SILENT` failed.
     failed: AtomicBool,
 }
 
-impl Asker<'_> {
-    fn ask_for_all(&self) {
+impl Requester<'_> {
+    /// Requests all rows, if no pattern restricts them.
+    fn request_unrestricted(&self) {
         match &self.job.target {
             Target::Constant(service) => {
                 self.request(&Block { service: service.clone(), bindings: Bindings::unrestricted() });
             }
-            Target::Each(variable) => self.feed.fail(ServiceError::Failed(format!(
+            Target::Each(variable) => self.rows.fail(ServiceError::Failed(format!(
                 "nothing outside SERVICE {variable} binds {variable}, so no service can be called"
             ))),
         }
@@ -281,7 +293,7 @@ impl Asker<'_> {
         let receiver = Mutex::new(receiver);
         let mut not_requested = thread::scope(|scope| {
             let mut blocks = Blocks {
-                asker: self,
+                requester: self,
                 context,
                 scope,
                 sender: Some(sender),
@@ -289,12 +301,12 @@ impl Asker<'_> {
                 workers: 0,
                 sent: 0,
                 open: BTreeMap::new(),
-                asked: self.may_request_all().then(FxHashSet::default),
+                requested: self.may_request_all().then(FxHashSet::default),
                 is_complete: false,
                 not_requested: Vec::new(),
             };
             for solution in solutions {
-                if blocks.is_complete || self.feed.is_over() {
+                if blocks.is_complete || self.rows.is_closed() {
                     break;
                 }
                 blocks.add(&solution.map_err(failed)?);
@@ -303,14 +315,14 @@ impl Asker<'_> {
             Ok(std::mem::take(&mut blocks.not_requested))
         })?;
         if self.failed.load(Ordering::Relaxed) {
-            let _ = self.feed.push(&mut not_requested, self.job.most_rows);
+            let _ = self.rows.push(&mut not_requested, self.job.max_rows);
         }
         Ok(())
     }
 
     /// Requests a block; in halves if it is too large.
     fn request(&self, block: &Block) {
-        if !self.feed.wait_for_readers() {
+        if !self.rows.wait_for_readers() {
             return;
         }
         let started = Instant::now();
@@ -318,100 +330,101 @@ impl Asker<'_> {
             Ok(()) => self.adapt(block.bindings.rows.len(), started.elapsed()),
             Err(ServiceError::TooLarge(_)) if block.bindings.rows.len() > 1 => {
                 let half = block.bindings.rows.len() / 2;
-                self.size.store(half.max(LEAST), Ordering::Relaxed);
+                self.size.store(half.max(MIN_BLOCK), Ordering::Relaxed);
                 for rows in [&block.bindings.rows[..half], &block.bindings.rows[half..]] {
                     let bindings = Bindings { variables: block.bindings.variables.clone(), rows: rows.to_vec() };
                     self.request(&Block { service: block.service.clone(), bindings });
                 }
             }
-            // SILENT: as if the service had answered with one solution that binds nothing.
+            // SILENT: a failure counts as one solution without bindings.
             Err(_) if self.job.silent => {
                 self.failed.store(true, Ordering::Relaxed);
-                let _ = self.feed.push(&mut self.nothing(block), self.job.most_rows);
+                let _ = self.rows.push(&mut self.unmatched_rows(block), self.job.max_rows);
             }
-            Err(error) => self.feed.fail(error),
+            Err(error) => self.rows.fail(error),
         }
     }
 
+    /// Adapts the size of the next block to the duration of a request.
     fn adapt(&self, rows: usize, took: Duration) {
         let size = self.size.load(Ordering::Relaxed);
-        if took < BRISK && rows >= size {
-            self.size.store((size * 2).min(MOST), Ordering::Relaxed);
-        } else if took > SLOW {
-            self.size.store((size / 2).max(LEAST), Ordering::Relaxed);
+        if took < FAST_RESPONSE && rows >= size {
+            self.size.store((size * 2).min(MAX_BLOCK), Ordering::Relaxed);
+        } else if took > SLOW_RESPONSE {
+            self.size.store((size / 2).max(MIN_BLOCK), Ordering::Relaxed);
         }
     }
 
-    /// A call of a service for some bindings.
-    fn call_of<'c>(&'c self, service: &'c NamedNode, bindings: &'c Bindings) -> ServiceCall<'c> {
+    /// Returns the call of a service for some bindings.
+    fn service_call<'c>(&'c self, service: &'c NamedNode, bindings: &'c Bindings) -> ServiceCall<'c> {
         let RowSourceInputs { pattern, variables, evaluation, .. } = self.job;
         let (deadline, cancelled) = (evaluation.deadline, &evaluation.token);
-        ServiceCall { service, pattern, variables, bindings, most: None, deadline, cancelled }
+        ServiceCall { service, pattern, variables, bindings, limit: None, deadline, cancelled }
     }
 
-    /// A row of a service as readers have it: with the name's variable, and provenance.
+    /// Adds the variable of the service's name and the provenance to a row.
     fn complete(&self, row: &mut ServiceRow, endpoint: &Term) {
         row.resize(self.job.variables.len(), None);
-        row.resize(self.feed.variables.len(), Some(endpoint.clone()));
+        row.resize(self.rows.variables.len(), Some(endpoint.clone()));
     }
 
-    /// Hands the rows of a block on, a batch at a time; those of a silent service only once all are there, since half an
-    /// answer and an error are an error.
+    /// Requests a block and passes its rows on in batches. Rows of a silent service are passed on at the end only, since a failure
+    /// discards them.
     fn call(&self, block: &Block) -> Result<(), ServiceError> {
         let job = self.job;
-        let call = self.call_of(&block.service, &block.bindings);
+        let call = self.service_call(&block.service, &block.bindings);
         let endpoint: Term = block.service.clone().into();
         let mut rows = Vec::new();
         job.services.call(&call, &mut |mut row| {
             self.complete(&mut row, &endpoint);
             rows.push(row);
-            if rows.len() < BATCH || job.silent {
+            if rows.len() < BATCH_ROWS || job.silent {
                 ControlFlow::Continue(())
             } else {
-                self.feed.push(&mut rows, job.most_rows)
+                self.rows.push(&mut rows, job.max_rows)
             }
         })?;
-        let _ = self.feed.push(&mut rows, job.most_rows); // the next block detects a full buffer itself
+        let _ = self.rows.push(&mut rows, job.max_rows); // the next block detects a full buffer itself
         Ok(())
     }
 
-    /// Returns true if a request for all rows is worth a trial: it is fast if there are few, and serves any number of
-    /// bindings.
+    /// Returns true if all rows may be requested at once. Such a request serves any number of bindings, and is fast if there are few
+    /// rows.
     fn may_request_all(&self) -> bool {
         let job = self.job;
         let Target::Constant(service) = &job.target else { return false };
         !job.silent && job.services.needs(service, &job.pattern).is_empty() && is_simple(&job.pattern)
     }
 
-    /// Requests all rows and passes on those of bindings that were not requested yet. Returns true if the rows are
-    /// complete; after a failure, or with too many rows, nothing has changed.
-    fn request_all(&self, service: &NamedNode, keys: &[Variable], asked: &FxHashSet<Vec<GroundTerm>>) -> bool {
+    /// Requests all rows and passes on those of bindings that were not requested yet. Returns true if the rows are complete. After a
+    /// failure, or with too many rows, no row is passed on.
+    fn request_all(&self, service: &NamedNode, keys: &[Variable], requested: &FxHashSet<Vec<GroundTerm>>) -> bool {
         let job = self.job;
         let all = Bindings::unrestricted();
-        let call = ServiceCall { most: Some(MOST + 1), ..self.call_of(service, &all) };
+        let call = ServiceCall { limit: Some(MAX_BLOCK + 1), ..self.service_call(service, &all) };
         let mut rows: Vec<ServiceRow> = Vec::new();
         let called = job.services.call(&call, &mut |row| {
             rows.push(row);
-            if rows.len() > MOST { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if rows.len() > MAX_BLOCK { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        if called.is_err() || rows.len() > MOST {
+        if called.is_err() || rows.len() > MAX_BLOCK {
             return false;
         }
         let places: Vec<Option<usize>> =
             keys.iter().map(|key| job.variables.iter().position(|variable| variable == key)).collect();
-        let was_asked_for = |row: &ServiceRow| {
+        let is_requested = |row: &ServiceRow| {
             let key = places.iter().map(|place| GroundTerm::try_from(row.get((*place)?)?.clone()?).ok());
-            key.collect::<Option<Vec<_>>>().is_some_and(|key| asked.contains(&key))
+            key.collect::<Option<Vec<_>>>().is_some_and(|key| requested.contains(&key))
         };
         let endpoint: Term = service.clone().into();
-        let mut new: Vec<ServiceRow> = rows.into_iter().filter(|row| !was_asked_for(row)).collect();
+        let mut new: Vec<ServiceRow> = rows.into_iter().filter(|row| !is_requested(row)).collect();
         new.iter_mut().for_each(|row| self.complete(row, &endpoint));
-        let _ = self.feed.push(&mut new, job.most_rows);
+        let _ = self.rows.push(&mut new, job.max_rows);
         true
     }
 
-    /// The rows of a block as they are where the service adds nothing.
-    fn nothing(&self, block: &Block) -> Vec<ServiceRow> {
+    /// Returns the bindings of a block as rows without further values.
+    fn unmatched_rows(&self, block: &Block) -> Vec<ServiceRow> {
         let name: Term = block.service.clone().into();
         let value = |variable: &Variable, row: &[GroundTerm]| match &self.job.target {
             Target::Each(target) if target == variable => Some(name.clone()),
@@ -420,7 +433,7 @@ impl Asker<'_> {
                 Some(row[place].clone().into())
             }
         };
-        let row = |row: &Vec<GroundTerm>| self.feed.variables.iter().map(|variable| value(variable, row)).collect();
+        let row = |row: &Vec<GroundTerm>| self.rows.variables.iter().map(|variable| value(variable, row)).collect();
         block.bindings.rows.iter().map(row).collect()
     }
 }
@@ -431,9 +444,9 @@ fn is_simple(pattern: &GraphPattern) -> bool {
         && children(pattern).into_iter().all(is_simple)
 }
 
-/// Bindings on their way into blocks.
+/// Bindings that are collected into blocks and sent.
 struct Blocks<'s, 'e, 'f> {
-    asker: &'e Asker<'f>,
+    requester: &'e Requester<'f>,
     context: &'e Context,
     scope: &'s thread::Scope<'s, 'e>,
     sender: Option<SyncSender<Block>>,
@@ -441,8 +454,8 @@ struct Blocks<'s, 'e, 'f> {
     workers: usize,
     sent: usize,
     open: BTreeMap<NamedNode, (Vec<Vec<GroundTerm>>, usize)>,
-    /// Bindings requested so far, as long as all rows may still be requested.
-    asked: Option<FxHashSet<Vec<GroundTerm>>>,
+    /// Bindings requested so far. `None` if all rows may not be requested at once.
+    requested: Option<FxHashSet<Vec<GroundTerm>>>,
     /// If true, all rows were requested and received.
     is_complete: bool,
     /// Rows of a silent service for solutions that were never requested, used if it fails.
@@ -452,29 +465,29 @@ struct Blocks<'s, 'e, 'f> {
 impl Blocks<'_, '_, '_> {
     /// Adds a solution of the context. One with a blank node joins nothing, unless a silent service fails.
     fn add(&mut self, solution: &QuerySolution) {
-        let job = self.asker.job;
+        let job = self.requester.job;
         let service = match &job.target {
             Target::Constant(service) => service.clone(),
             Target::Each(variable) => match solution.get(variable) {
                 Some(Term::NamedNode(service)) => service.clone(),
-                // No service at all is one that fails.
+                // A service name that is unbound or no IRI counts as a failure.
                 _ if job.silent => {
-                    let _ = self.asker.feed.push(&mut vec![self.as_it_is(solution)], job.most_rows);
+                    let _ = self.requester.rows.push(&mut vec![self.unmatched_row(solution)], job.max_rows);
                     return;
                 }
                 other => {
-                    let what = other.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+                    let value = other.map_or_else(|| "unbound".to_owned(), ToString::to_string);
                     return self
-                        .asker
-                        .feed
-                        .fail(ServiceError::Failed(format!("{variable} is {what}, which is no service")));
+                        .requester
+                        .rows
+                        .fail(ServiceError::Failed(format!("{variable} is {value}, which is no service")));
                 }
             },
         };
         let keys = self.context.keys.iter().map(|key| GroundTerm::try_from(solution.get(key)?.clone()).ok());
         let Some(row) = keys.collect::<Option<Vec<GroundTerm>>>() else {
             if job.silent {
-                self.not_requested.push(self.as_it_is(solution));
+                self.not_requested.push(self.unmatched_row(solution));
             }
             return;
         };
@@ -482,59 +495,58 @@ impl Blocks<'_, '_, '_> {
         let (rows, size) = self.open.entry(service.clone()).or_default();
         rows.push(row);
         *size += bytes;
-        if rows.len() >= self.asker.size.load(Ordering::Relaxed) || *size > MOST_BYTES {
+        if rows.len() >= self.requester.size.load(Ordering::Relaxed) || *size > MAX_BLOCK_BYTES {
             let (rows, _) = self.open.remove(&service).unwrap_or_default();
             self.send(service, rows);
         }
     }
 
-    /// The row that joins a solution of the context with nothing more.
-    fn as_it_is(&self, solution: &QuerySolution) -> ServiceRow {
-        let told = |variable: &Variable| {
-            let is_target = matches!(&self.asker.job.target, Target::Each(target) if target == variable);
+    /// Returns the bindings of a solution of the context as a row without further values.
+    fn unmatched_row(&self, solution: &QuerySolution) -> ServiceRow {
+        let value = |variable: &Variable| {
+            let is_target = matches!(&self.requester.job.target, Target::Each(target) if target == variable);
             (is_target || self.context.keys.contains(variable)).then(|| solution.get(variable).cloned()).flatten()
         };
-        self.asker.feed.variables.iter().map(told).collect()
+        self.requester.rows.variables.iter().map(value).collect()
     }
 
     fn flush(&mut self) {
         for (service, (rows, _)) in std::mem::take(&mut self.open) {
             self.send(service, rows);
         }
-        self.sender = None; // the workers end once what is sent is answered
+        self.sender = None; // the workers end after the last block
     }
 
-    /// The first block is sent from this thread, so that its duration sets the size of the next; workers send the
-    /// others.
+    /// Sends a block. This thread sends the first one, whose duration sets the size of the next. Workers send the others.
     fn send(&mut self, service: NamedNode, rows: Vec<Vec<GroundTerm>>) {
         if self.is_complete {
             return;
         }
-        if self.sent == WHOLE_AFTER
-            && let Some(asked) = self.asked.take()
-            && self.asker.request_all(&service, &self.context.keys, &asked)
+        if self.sent == BLOCKS_BEFORE_FULL_REQUEST
+            && let Some(requested) = self.requested.take()
+            && self.requester.request_all(&service, &self.context.keys, &requested)
         {
             self.is_complete = true;
             return;
         }
-        if let Some(asked) = &mut self.asked {
-            asked.extend(rows.iter().cloned());
+        if let Some(requested) = &mut self.requested {
+            requested.extend(rows.iter().cloned());
         }
         let block = Block { service, bindings: Bindings { variables: self.context.keys.clone(), rows } };
         self.sent += 1;
-        if self.sent == 1 && matches!(self.asker.job.target, Target::Constant(_)) {
-            return self.asker.request(&block);
+        if self.sent == 1 && matches!(self.requester.job.target, Target::Constant(_)) {
+            return self.requester.request(&block);
         }
-        if self.workers < AT_ONCE {
+        if self.workers < MAX_CONCURRENT_REQUESTS {
             self.workers += 1;
-            let (asker, receiver) = (self.asker, self.receiver);
-            self.scope.spawn(move || work(asker, receiver));
+            let (requester, receiver) = (self.requester, self.receiver);
+            self.scope.spawn(move || send_blocks(requester, receiver));
         }
-        // Not by waiting alone: workers may have come to an end, all of them.
+        // A blocking send could wait for ever, since all workers may have ended.
         let mut waiting = Some(block);
         while let (Some(sender), Some(block)) = (&self.sender, waiting.take()) {
             if let Err(TrySendError::Full(block)) = sender.try_send(block)
-                && !self.asker.feed.is_over()
+                && !self.requester.rows.is_closed()
             {
                 waiting = Some(block);
                 thread::sleep(Duration::from_millis(1));
@@ -543,11 +555,11 @@ impl Blocks<'_, '_, '_> {
     }
 }
 
-fn work(asker: &Asker<'_>, receiver: &Mutex<Receiver<Block>>) {
-    let _alarm = EndGuard(asker.feed);
+fn send_blocks(requester: &Requester<'_>, receiver: &Mutex<Receiver<Block>>) {
+    let _guard = PanicGuard(requester.rows);
     loop {
         let block = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(block) = block else { return };
-        asker.request(&block);
+        requester.request(&block);
     }
 }

@@ -1,4 +1,4 @@
-//! Answering a call from a few triples: what a service that makes its answer as a graph needs.
+//! Evaluation of a call over a small graph, for services that compute their answer as a graph.
 
 use super::{ServiceCall, ServiceError, ServiceRow};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
@@ -14,7 +14,7 @@ impl<'c> ServiceCall<'c> {
         triple_patterns(self.pattern)
     }
 
-    /// The rows of the call over a graph of these triples.
+    /// Evaluates the call over a graph of these triples.
     pub fn solve(
         &self,
         triples: impl IntoIterator<Item = Triple>,
@@ -38,7 +38,7 @@ impl<'c> ServiceCall<'c> {
     }
 }
 
-/// Every triple pattern inside a pattern, those for services aside.
+/// Returns every triple pattern inside a pattern, except those for other services.
 #[must_use]
 pub fn triple_patterns(pattern: &GraphPattern) -> Vec<&TriplePattern> {
     match pattern {

@@ -1,4 +1,4 @@
-//! One triple pattern, and the rows that counts give for it.
+//! One triple pattern, and its rows computed from counts.
 
 use super::Scope;
 use super::table::{Column, Row};
@@ -22,27 +22,27 @@ pub(super) enum Active<'p> {
     Each(&'p Variable),
 }
 
-/// A place of a pattern that is no constant: a variable, or a blank node, which has no name outside.
-type Permit<'p> = Option<&'p Variable>;
+/// Position of a pattern without a constant: a variable, or `None` for a blank node, which cannot be named elsewhere.
+type OpenPosition<'p> = Option<&'p Variable>;
 
 /// Form of a pattern.
 #[derive(Clone, Copy, Debug)]
 enum Shape<'p> {
     /// `?s ?p ?o`
-    All { property: Permit<'p>, object: Permit<'p> },
+    All { property: OpenPosition<'p>, object: OpenPosition<'p> },
     /// `?s <p> ?o`, the property not being `rdf:type`.
-    Property { property: &'p NamedNode, object: Permit<'p> },
+    Property { property: &'p NamedNode, object: OpenPosition<'p> },
     /// `?s a ?c`
-    Classes { class: Permit<'p> },
+    Classes { class: OpenPosition<'p> },
     /// `?s a <C>`
     Class(&'p NamedNode),
 }
 
-/// A pattern of which counts are known: its subject is open, its places are all different.
+/// A pattern that counts can answer: its subject is open, and no variable occurs twice.
 #[derive(Debug)]
 pub(super) struct OnePattern<'p> {
     pub(super) active: Active<'p>,
-    subject: Permit<'p>,
+    subject: OpenPosition<'p>,
     shape: Shape<'p>,
     triple: &'p TriplePattern,
 }
@@ -75,21 +75,21 @@ impl<'p> OnePattern<'p> {
         Some(Self { active, subject: open(&triple.subject)?, shape, triple })
     }
 
-    /// The pattern matched in one graph.
+    /// Returns the pattern in one graph.
     pub(super) fn within(&self, graph: &NamedNode) -> GraphPattern {
         let inner = Box::new(GraphPattern::Bgp { patterns: vec![self.triple.clone()] });
         GraphPattern::Graph { name: graph.clone().into(), inner }
     }
 
-    fn object(&self) -> Permit<'p> {
+    fn object(&self) -> OpenPosition<'p> {
         match self.shape {
             Shape::All { object, .. } | Shape::Property { object, .. } | Shape::Classes { class: object } => object,
             Shape::Class(_) => None,
         }
     }
 
-    /// The variable whose values are listed in counts: the property or the class.
-    pub(super) fn listed(&self) -> Permit<'p> {
+    /// Returns the variable whose values the counts list: the property or the class.
+    pub(super) fn listed(&self) -> OpenPosition<'p> {
         match self.shape {
             Shape::All { property, .. } => property,
             Shape::Classes { class } => class,
@@ -97,7 +97,7 @@ impl<'p> OnePattern<'p> {
         }
     }
 
-    pub(super) fn graph(&self) -> Permit<'p> {
+    pub(super) fn graph(&self) -> OpenPosition<'p> {
         match self.active {
             Active::Each(graph) => Some(graph),
             Active::Default | Active::Named(_) => None,
@@ -114,14 +114,14 @@ impl<'p> OnePattern<'p> {
         self.subject.is_some() && object
     }
 
-    /// The variables of the pattern among those used, where a table holds them all.
+    /// Returns the used variables of the pattern, or `None` if a table cannot contain all of them.
     pub(super) fn keys(&self, used: &BTreeSet<Variable>) -> Option<Vec<Variable>> {
         let keys: Vec<Variable> = used.iter().filter(|variable| self.has(variable)).cloned().collect();
         keys.iter().all(|key| [self.graph(), self.listed()].contains(&Some(key))).then_some(keys)
     }
 
-    /// The column of the different values of a variable.
-    pub(super) fn different(&self, variable: &Variable) -> Option<Column> {
+    /// Returns the column with the number of distinct values of a variable.
+    pub(super) fn distinct_column(&self, variable: &Variable) -> Option<Column> {
         let variable = Some(variable);
         let columns =
             [(self.subject, Column::Subjects), (self.object(), Column::Objects), (self.graph(), Column::Graphs)];
@@ -130,7 +130,7 @@ impl<'p> OnePattern<'p> {
         found.or(property.then_some(Column::Properties))
     }
 
-    /// The triples of a graph that match.
+    /// Returns the number of matching triples of a graph.
     pub(super) fn count(&self, known: &GraphStatistics, terms: &TermTable) -> u64 {
         self.uses(known, terms).triples
     }
@@ -141,16 +141,16 @@ impl<'p> OnePattern<'p> {
             Shape::All { .. } => known.all,
             Shape::Property { property, .. } => known.property(id(property)),
             Shape::Classes { .. } => known.property(terms.id(&NamedNode::new_unchecked(rdf::TYPE).into())),
-            Shape::Class(class) => of_class(known.class(id(class))),
+            Shape::Class(class) => class_counts(known.class(id(class))),
         }
     }
 
-    /// The rows of one graph: a row for each value listed, or one.
+    /// Returns the rows of one graph: one for each listed value, or one row for the pattern.
     fn rows(&self, known: &GraphStatistics, terms: &TermTable, listed: bool) -> Vec<(Option<u32>, UsageCounts)> {
         match self.shape {
             Shape::All { .. } if listed => known.properties.iter().map(|&(id, uses)| (Some(id), uses)).collect(),
             Shape::Classes { .. } if listed => {
-                known.classes.iter().map(|&(id, count)| (Some(id), of_class(count))).collect()
+                known.classes.iter().map(|&(id, count)| (Some(id), class_counts(count))).collect()
             }
             _ => vec![(None, self.uses(known, terms))],
         }
@@ -159,9 +159,9 @@ impl<'p> OnePattern<'p> {
     /// Returns true if no matching triple can be in two of the graphs, since they share no property and no class.
     fn is_disjoint(&self, graphs: &[(NamedNode, Arc<GraphStatistics>)], terms: &TermTable) -> bool {
         let kind = terms.id(&NamedNode::new_unchecked(rdf::TYPE).into());
-        let knowns = || graphs.iter().map(|(_, known)| known);
-        let classes = knowns().flat_map(|known| &known.classes).map(|(id, _)| *id);
-        let properties = knowns().flat_map(|known| &known.properties).map(|(id, _)| *id);
+        let all = || graphs.iter().map(|(_, known)| known);
+        let classes = all().flat_map(|known| &known.classes).map(|(id, _)| *id);
+        let properties = all().flat_map(|known| &known.properties).map(|(id, _)| *id);
         match self.shape {
             Shape::All { .. } => is_distinct(properties.filter(|id| Some(*id) != kind)) && is_distinct(classes),
             Shape::Property { property, .. } => {
@@ -183,13 +183,13 @@ fn is_distinct(mut ids: impl Iterator<Item = u32>) -> bool {
     ids.all(|id| seen.insert(id))
 }
 
-/// Triples `?s a <C>`: each has a subject of its own, and all have one object.
-fn of_class(count: u64) -> UsageCounts {
+/// Returns the counts of `?s a <C>`: each triple has another subject, and all have the same object.
+fn class_counts(count: u64) -> UsageCounts {
     UsageCounts { triples: count, subjects: count, objects: u64::from(count > 0) }
 }
 
-/// A place that is open, and its variable; `None` for a constant.
-fn open(term: &TermPattern) -> Option<Permit<'_>> {
+/// Returns an open position with its variable, or `None` for a constant.
+fn open(term: &TermPattern) -> Option<OpenPosition<'_>> {
     match term {
         TermPattern::Variable(variable) => Some(Some(variable)),
         TermPattern::BlankNode(_) => Some(None),
@@ -216,8 +216,8 @@ fn has_distinct_positions(active: Active<'_>, triple: &TriplePattern) -> bool {
     [name(&triple.subject), property, name(&triple.object), graph].into_iter().flatten().all(|name| seen.insert(name))
 }
 
-/// Goes down to the pattern under filters, extensions and order, and collects the variables they use. `None` where they do
-/// more than look at their row.
+/// Returns the pattern under filters, extensions and order, and collects their variables. `None` if their values do not depend on
+/// the row alone.
 pub(super) fn variables_of<'p>(pattern: &'p GraphPattern, used: &mut BTreeSet<Variable>) -> Option<&'p GraphPattern> {
     match pattern {
         GraphPattern::Filter { expr, inner } => {
@@ -261,13 +261,13 @@ type Matched = Vec<(NamedNode, Arc<GraphStatistics>)>;
 /// Purpose of table rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rows {
-    /// To be listed once each: what two graphs share does no harm.
+    /// The distinct rows are listed. Graphs may share triples.
     Listed,
-    /// To be counted.
+    /// The rows are counted. Graphs may not share triples.
     Counted,
 }
 
-/// The rows of a pattern by its keys; `None` where they are not known exactly.
+/// Returns the rows of a pattern by its keys, or `None` if they are not known exactly.
 pub(super) fn rows_of(
     scope: &Scope<'_>,
     one: &OnePattern<'_>,
@@ -280,7 +280,7 @@ pub(super) fn rows_of(
     if merged && rows == Rows::Counted && !one.is_disjoint(&graphs, &terms) {
         return Ok(None);
     }
-    let has = |place: Permit<'_>| place.is_some_and(|variable| keys.contains(variable));
+    let has = |place: OpenPosition<'_>| place.is_some_and(|variable| keys.contains(variable));
     let (by_graph, listed) = (has(one.graph()), has(one.listed()));
     let mut found: Vec<Row> = Vec::new();
     let mut places: FxHashMap<(Option<usize>, Option<u32>), usize> = FxHashMap::default();
@@ -311,14 +311,14 @@ pub(super) fn rows_of(
 }
 
 impl Scope<'_> {
-    /// The graphs a pattern is matched in, with their counts; `None` where these are not known.
+    /// Returns the graphs in which a pattern is matched, with their counts. `None` if the counts are not known.
     fn matched(&self, active: Active<'_>) -> Result<Option<Matched>, StoreError> {
-        let patience = match active {
+        let policy = match active {
             Active::Each(_) => CountingPolicy::Now,
             Active::Default | Active::Named(_) => CountingPolicy::SecondRequest,
         };
         let names: Vec<&NamedNode> = match active {
-            Active::Default if self.is_metadata(self.default) => return self.merged_metadata(patience),
+            Active::Default if self.is_metadata(self.default) => return self.merged_metadata(policy),
             Active::Default => self.default.iter().collect(),
             Active::Named(name) => self.graphs.exists(name).then_some(name).into_iter().collect(),
             Active::Each(_) => self.named.iter().collect(),
@@ -327,7 +327,7 @@ impl Scope<'_> {
         for name in names {
             let known = match self.engine.statistics.content(&self.engine.store, self.graphs, name)? {
                 Some(known) => Some(known),
-                None => self.of_metadata(name, patience)?,
+                None => self.metadata_statistics(name, policy)?,
             };
             match known {
                 Some(known) => graphs.push((name.clone(), known)),
@@ -342,20 +342,20 @@ impl Scope<'_> {
         graphs.len() == metadata.len() && metadata.iter().all(|graph| graphs.contains(graph))
     }
 
-    /// The graphs of metadata as the one they are merged to. Where two share a triple, Oxigraph gives it twice, and counts
-    /// must not differ from what is given.
-    fn merged_metadata(&self, patience: CountingPolicy) -> Result<Option<Matched>, StoreError> {
+    /// Returns the graphs of metadata as one merged graph. `None` if two share a triple: Oxigraph returns it twice, and counts must
+    /// equal the number of rows.
+    fn merged_metadata(&self, policy: CountingPolicy) -> Result<Option<Matched>, StoreError> {
         let metadata =
-            self.engine.statistics.metadata(&self.engine.store, self.graphs, patience)?.filter(|found| found.disjoint);
+            self.engine.statistics.metadata(&self.engine.store, self.graphs, policy)?.filter(|found| found.disjoint);
         Ok(metadata.map(|found| vec![(self.graphs.metadata()[0].clone(), Arc::clone(&found.merged))]))
     }
 
-    fn of_metadata(
+    fn metadata_statistics(
         &self,
         graph: &NamedNode,
-        patience: CountingPolicy,
+        policy: CountingPolicy,
     ) -> Result<Option<Arc<GraphStatistics>>, StoreError> {
-        let metadata = self.engine.statistics.metadata(&self.engine.store, self.graphs, patience)?;
+        let metadata = self.engine.statistics.metadata(&self.engine.store, self.graphs, policy)?;
         let found = metadata.and_then(|found| found.graphs.iter().find(|(name, _)| name == graph).cloned());
         Ok(found.map(|(_, known)| known))
     }

@@ -9,10 +9,10 @@ use spargebra::algebra::{Expression, Function, GraphPattern};
 use spargebra::term::GroundTerm;
 use std::collections::BTreeSet;
 
-/// Rows of a table at most: a larger one would cost more than evaluation, which needs not hold it whole.
-const ROWS: usize = 1_000_000;
+/// Maximum number of rows of a table. A larger one would cost more than evaluation, which does not hold all rows in memory.
+const MAX_TABLE_ROWS: usize = 1_000_000;
 
-/// A number of a row.
+/// Column of numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Column {
     Triples,
@@ -23,14 +23,13 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// A variable that no query can name.
+    /// Returns a variable that no query can name.
     pub(super) fn variable(self) -> Variable {
         Variable::new_unchecked(format!("statistics.{self:?}"))
     }
 }
 
-/// One combination of graph and property or class, with its numbers; those that several graphs share triples' terms for
-/// are unknown.
+/// One combination of graph and property or class, with its counts. Numbers of distinct terms in several graphs are unknown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     graph: Option<NamedNode>,
@@ -53,30 +52,30 @@ impl Row {
         self.graphs += other.graphs;
     }
 
-    /// A number, where it is known: different terms of several graphs cannot be added.
+    /// Returns a number if it is known: numbers of distinct terms in several graphs cannot be added.
     fn number(&self, column: Column) -> Option<u64> {
-        let of_one_graph = |number| (self.graphs <= 1).then_some(number);
+        let if_one_graph = |number| (self.graphs <= 1).then_some(number);
         match column {
             Column::Triples => Some(self.triples),
             Column::Graphs => Some(self.graphs),
-            Column::Subjects => of_one_graph(self.subjects),
-            Column::Objects => of_one_graph(self.objects),
-            Column::Properties => of_one_graph(self.properties),
+            Column::Subjects => if_one_graph(self.subjects),
+            Column::Objects => if_one_graph(self.objects),
+            Column::Properties => if_one_graph(self.properties),
         }
     }
 }
 
-/// The rows of a pattern. Blank nodes are apart: they are given by their labels.
+/// Rows of a pattern. Rows with blank nodes are separate, and contain the labels.
 pub(super) struct Table {
     variables: Vec<Variable>,
     rows: Vec<Vec<Option<GroundTerm>>>,
     labels: Vec<Vec<Option<GroundTerm>>>,
-    /// The place of the label among the variables.
+    /// Index of the label among the variables.
     label: Option<usize>,
 }
 
 impl Table {
-    /// The table of some rows; `None` where a number of them is unknown, a term has no place in a table, or they are too many.
+    /// Creates the table of some rows. Returns `None` if a number is unknown, a table cannot contain a term, or there are too many rows.
     pub(super) fn from_rows(
         terms: &TermTable,
         one: &OnePattern<'_>,
@@ -84,7 +83,7 @@ impl Table {
         rows: &[Row],
         columns: &BTreeSet<Column>,
     ) -> Option<Self> {
-        if rows.len() > ROWS {
+        if rows.len() > MAX_TABLE_ROWS {
             return None;
         }
         let variables = keys.iter().cloned().chain(columns.iter().map(|column| column.variable())).collect();
@@ -126,7 +125,7 @@ impl Table {
     }
 }
 
-/// A term as `VALUES` takes it, a blank node by its label. `None` for a triple term with blank nodes.
+/// Converts a term for `VALUES`, a blank node to its label. Returns `None` for a triple term with blank nodes.
 fn ground(term: &Term) -> Option<GroundTerm> {
     match term {
         Term::BlankNode(node) => Some(Literal::from(node.as_str()).into()),

@@ -400,9 +400,9 @@ fn sources_are_sound() {
         let query = format!("{PREFIXES}SELECT * {{ {pattern} }}");
         let found = home.queries.sources(&query, &SparqlLimits::default()).expect("selected");
         for (id, _) in DUMPS {
-            let asked = home.same(&format!("ASK FROM <dataset/{id}> {{ {pattern} }}"));
+            let answer = home.same(&format!("ASK FROM <dataset/{id}> {{ {pattern} }}"));
             let named = found.alone.iter().any(|source| source.as_str() == id);
-            assert!(named || asked == ["false"], "{pattern} in {id}");
+            assert!(named || answer == ["false"], "{pattern} in {id}");
         }
     }
 }
