@@ -63,6 +63,22 @@ impl EncoderArguments {
         self.dpr.is_some() || self.colbert.is_some() || self.sparse.is_some()
     }
 
+    /// Returns the names of the given options.
+    pub(super) fn given(&self) -> Vec<&'static str> {
+        let Self { dpr, colbert, sparse, pooling, onnx, device, model_threads, onnxruntime } = self;
+        let options = [
+            ("--dpr", dpr.is_some()),
+            ("--colbert", colbert.is_some()),
+            ("--sparse", sparse.is_some()),
+            ("--pooling", pooling.is_some()),
+            ("--onnx", onnx.is_some()),
+            ("--device", device.is_some()),
+            ("--model-threads", model_threads.is_some()),
+            ("--onnxruntime", onnxruntime.is_some()),
+        ];
+        options.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
+    }
+
     /// Returns the arguments that name the models.
     pub(super) fn text(&self) -> String {
         let dpr = self.dpr.iter().map(|model| format!("--dpr {model}"));

@@ -136,12 +136,31 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
 }
 
 impl Arguments {
+    /// Returns the names of the given options that a server does not support. Default values are those of a server, too.
+    fn local_options(&self) -> Vec<&'static str> {
+        let default = IndexOptions::default();
+        let options = [
+            ("--snippet-budget", self.snippet_budget != default.snippet_budget.0),
+            ("--snippet-method", self.snippet_method != default.snippet_method),
+            ("--snippet-work", self.snippet_work.is_some()),
+            ("--compact-method", self.compact_method.is_some()),
+            ("--threads", self.threads != default.threads),
+            ("--analysis", self.analysis.is_some()),
+            ("--ranking", self.ranking.is_some()),
+            ("--vectors", self.vectors.is_some()),
+            ("--forget-vectors", self.forget_vectors.is_some()),
+        ];
+        let given = options.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name);
+        given.chain(self.encoders.given()).collect()
+    }
+
     /// Indexes through a server, which uses its own models.
     fn index_through(&self, server: &ServerClient) -> anyhow::Result<ExitStatus> {
-        let has_options = self.encoders.is_any() || self.analysis.is_some() || self.compact_method.is_some();
+        let options = self.local_options();
         anyhow::ensure!(
-            !has_options && self.forget_vectors.is_none(),
-            "{} indexes with its own settings: only --rebuild can be used; stop it to change models, analysis or methods",
+            options.is_empty(),
+            "{} cannot be used through {}, which indexes with its own settings; stop it and index its home, or omit the options",
+            options.join(", "),
             server.name()
         );
         let result = server.index(self.rebuild)?;

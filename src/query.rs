@@ -131,13 +131,25 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         )?;
     }
     if answer.is_truncated() {
-        writeln!(
-            io::stderr(),
-            "lodeseek: the result was truncated to {} rows; --rows raises the limit",
-            arguments.rows
-        )?;
+        writeln!(io::stderr(), "lodeseek: {}", truncation(&answer, &limits))?;
     }
     Ok(ExitStatus::Success)
+}
+
+/// Returns a message with the limit that cut an answer.
+fn truncation(answer: &Answer, limits: &SparqlLimits) -> String {
+    let (length, unit) = match answer {
+        Answer::Graph { triples, .. } => (triples.len(), "triples"),
+        Answer::Solutions { rows, .. } => (rows.len(), "rows"),
+        Answer::Boolean(_) => (0, "rows"),
+    };
+    if length >= limits.rows {
+        return format!("the result was truncated to {length} {unit}; --rows raises the limit");
+    }
+    format!(
+        "the result was truncated to {length} {unit}: its terms have more than {} MB; select fewer variables, or use LIMIT and OFFSET",
+        limits.answer_megabytes
+    )
 }
 
 /// Opens the index, with the ranking of the home.
@@ -183,5 +195,19 @@ pub(super) fn text(argument: &str) -> anyhow::Result<String> {
     match argument.strip_prefix('@') {
         Some(path) => fs::read_to_string(path).with_context(|| format!("cannot read {path}")),
         None => Ok(argument.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_names_the_limit_that_cut_the_answer() {
+        let answer = Answer::Solutions { variables: Vec::new(), rows: vec![Vec::new(); 3], truncated: true };
+        let by_rows = truncation(&answer, &SparqlLimits { rows: 3, ..SparqlLimits::default() });
+        assert_eq!(by_rows, "the result was truncated to 3 rows; --rows raises the limit");
+        let by_size = truncation(&answer, &SparqlLimits { rows: 4, answer_megabytes: 9, ..SparqlLimits::default() });
+        assert!(by_size.contains("3 rows: its terms have more than 9 MB") && !by_size.contains("--rows"), "{by_size}");
     }
 }

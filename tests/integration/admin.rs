@@ -541,6 +541,11 @@ mod program {
             indexed.code == Some(0) && indexed.err.contains("0 datasets indexed by the running server"),
             "{indexed:?}"
         );
+        let rejected = run(home.path(), &["index", "--ranking", "words", "--vectors", "int8", "--device", "cpu"]);
+        assert!(
+            rejected.code == Some(2) && rejected.err.contains("--ranking, --vectors, --device cannot be used"),
+            "{rejected:?}"
+        );
         let unknown = run(home.path(), &["remove", "soils", "nothing"]);
         assert!(unknown.code == Some(2) && unknown.err.contains("there is no dataset nothing"), "{unknown:?}");
         let removed = run(home.path(), &["remove", "soils"]);

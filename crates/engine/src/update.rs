@@ -13,7 +13,6 @@
 
 use super::{Card, EngineError, IndexOptions, IndexReport, Indexer, Searcher, duplicates};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId};
-use lodeseek_rdf::TripleGraph;
 use lodeseek_store::{DatasetOutcome, LoadOptions, LoadReport, Loader, Replaced, Store};
 use serde::Serialize;
 
@@ -46,9 +45,9 @@ impl<'s> Updater<'s> {
         self.index_changed(load, removed)
     }
 
-    /// Loads datasets with content that is in memory, and indexes those that changed.
-    pub fn run_graphs(&self, datasets: Vec<(Dataset, TripleGraph)>) -> Result<UpdateReport, EngineError> {
-        let load = Loader::new(self.store).with_options(self.load.clone()).load_graphs(datasets, &|_| ())?;
+    /// Replaces the description of a present dataset, and indexes it if the description changed. The content stays as it is.
+    pub fn replace_description(&self, dataset: &Dataset) -> Result<UpdateReport, EngineError> {
+        let load = Loader::new(self.store).with_options(self.load.clone()).replace_description(dataset)?;
         self.index_changed(load, &[])
     }
 

@@ -262,7 +262,7 @@ impl Server {
         });
         request.extensions_mut().insert(ConnectInfo(peer));
         request.extensions_mut().insert(trusted);
-        let _permit = match self.request_permit(&request, peer.ip()) {
+        let permit = match self.request_permit(&request, peer.ip()) {
             Ok(permit) => permit,
             Err(exhausted) => return closing(exhausted.error("requests in progress").into_response()),
         };
@@ -272,7 +272,10 @@ impl Server {
         };
         match failure.get() {
             Some(failure) => closing(failure.error().into_response()),
-            None => response,
+            None => match permit {
+                Some(permit) => response.map(|body| Body::new(PermittedBody { body, _permit: permit })),
+                None => response,
+            },
         }
     }
 
@@ -315,6 +318,32 @@ impl Server {
             };
             let _ = timeout(LINGER_TIME, send).await; // the client may already be gone
         });
+    }
+}
+
+/// Body of a response that holds the permit of its request. A streamed response is in progress until its end.
+struct PermittedBody {
+    body: Body,
+    _permit: Permit,
+}
+
+impl http_body::Body for PermittedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -544,6 +573,27 @@ mod tests {
         }
     }
 
+    /// Body of one byte that ends after a second.
+    struct StreamedBody(Option<Pin<Box<Sleep>>>);
+
+    impl http_body::Body for StreamedBody {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            match &mut self.0 {
+                Some(end) => end.as_mut().poll(context).map(|()| None),
+                None => {
+                    self.0 = Some(Box::pin(sleep(Duration::from_secs(1))));
+                    Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"x")))))
+                }
+            }
+        }
+    }
+
     impl Site {
         async fn start(limits: ConnectionLimits, proxies: Proxies) -> Self {
             Self::start_with(limits, proxies, None).await
@@ -554,6 +604,7 @@ mod tests {
                 .route("/", get(|| async { "home" }))
                 .route("/slow", get(|| async { sleep(Duration::from_secs(1)).await }))
                 .route("/large", get(|| async { vec![b'x'; LARGE] }))
+                .route("/streamed", get(|| async { Body::new(StreamedBody(None)) }))
                 .route("/length", post(|body: Bytes| async move { body.len().to_string() }))
                 .route(
                     "/trusted",
@@ -727,6 +778,21 @@ mod tests {
         let statuses = [&replies.0, &replies.1, &replies.2].map(|reply| reply[9..12].to_owned());
         assert_eq!(statuses.iter().filter(|status| *status == "429").count(), 1, "{statuses:?}");
         assert_eq!(&replies.3[9..12], "200");
+    }
+
+    #[tokio::test]
+    async fn a_streamed_response_holds_its_permit_until_its_end() {
+        let proxy = Proxies::new(&["127.0.0.1".parse().expect("an address")]);
+        let site = Site::start(ConnectionLimits { of_client: 1, ..short() }, proxy).await;
+        let of_client = |path: &str| request(path).replace("connection:", "x-forwarded-for: 192.0.2.1\r\nconnection:");
+        let mut stream = site.connect().await;
+        stream.write_all(of_client("/streamed").as_bytes()).await.expect("sent");
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).await.expect("a response");
+        assert_eq!(&status, b"HTTP/1.1 200");
+        assert!(site.exchange(&of_client("/")).await.starts_with("HTTP/1.1 429 "), "the response is in progress");
+        rest(&mut stream).await;
+        assert!(site.exchange(&of_client("/")).await.contains("home"));
     }
 
     #[tokio::test]

@@ -34,13 +34,13 @@ impl Proxies {
         let forwarded: Vec<&str> = forwarded.flat_map(|value| value.split(',')).map(str::trim).collect();
         // Each proxy appends its peer. Entries before the last untrusted address may be forged.
         let mut client = peer;
-        for said in forwarded.iter().rev() {
+        for entry in forwarded.iter().rev() {
             if !self.0.contains(&client) {
                 break;
             }
-            match said.parse::<IpAddr>() {
-                Ok(address) => client = address.to_canonical(),
-                Err(_) => break,
+            match forwarded_address(entry) {
+                Some(address) => client = address.to_canonical(),
+                None => break,
             }
         }
         Some(client_of_peer(client))
@@ -75,6 +75,15 @@ pub(crate) fn client_of_peer(address: IpAddr) -> IpAddr {
     }
 }
 
+/// Returns the address of an entry of `X-Forwarded-For`. Some proxies append a port, or write IPv6 addresses in brackets.
+fn forwarded_address(entry: &str) -> Option<IpAddr> {
+    if let Ok(address) = entry.parse::<SocketAddr>() {
+        return Some(address.ip());
+    }
+    let in_brackets = entry.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    in_brackets.unwrap_or(entry).parse().ok()
+}
+
 /// Returns a parameter of an element of `Forwarded`, without quotation marks.
 fn forwarded_parameter<'h>(element: &'h str, name: &str) -> Option<&'h str> {
     let pairs = element.split(';').filter_map(|pair| pair.trim().split_once('='));
@@ -97,7 +106,11 @@ mod tests {
             ("::ffff:10.0.0.1", "198.51.100.1", "198.51.100.1"),
             ("10.0.0.1", "203.0.113.9, 198.51.100.1", "198.51.100.1"),
             ("10.0.0.1", "203.0.113.9, 198.51.100.1, 10.0.0.2", "198.51.100.1"),
+            ("10.0.0.1", "198.51.100.1:567, 10.0.0.2:80", "198.51.100.1"),
+            ("10.0.0.1", "[2001:db8:1:2:3:4:5:6]:567", "2001:db8:1:2::"),
+            ("10.0.0.1", "[::1]", "::1"),
             ("10.0.0.1", "unknown", "10.0.0.1"),
+            ("10.0.0.1", "198.51.100.1:x", "10.0.0.1"),
             ("10.0.0.1", "", "10.0.0.1"),
             ("2001:db8:1:2:3:4:5:6", "", "2001:db8:1:2::"),
             ("::1", "", "::1"),

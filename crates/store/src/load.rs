@@ -301,6 +301,37 @@ impl<'s> Loader<'s> {
         run.finish()
     }
 
+    /// Replaces the description of a present dataset. Its content is not opened: version, place of the content and number of
+    /// skipped statements stay.
+    ///
+    /// # Errors
+    /// [`StoreError::NoDataset`] if there is no such dataset; errors of the store.
+    pub fn replace_description(&self, dataset: &Dataset) -> Result<LoadReport, StoreError> {
+        let (store, stamp, id) = (self.store, &self.options.stamp, &dataset.metadata.id);
+        let version = store.version(id)?.ok_or_else(|| StoreError::NoDataset(id.clone()))?;
+        let triples = store.counts(id, &version)?.all.triples;
+        let mut report = DatasetReport::new(id.clone(), dataset.metadata.title(), triples, Vec::new());
+        (report.read, report.skipped) = (triples, store.skipped_statements(id)?);
+        let mut description = describe_dataset(dataset, &store.iris);
+        store.add_content_facts(&mut description, id, report.skipped, store.is_index_only(id)?);
+        let has_record = stamp.now.is_none() || store.has_record(id)?;
+        if has_record && store.is_described(id, &description)? {
+            report.outcome = DatasetOutcome::Unchanged;
+        } else {
+            report.outcome = DatasetOutcome::Replaced;
+            store.describe(&[Description { id: id.clone(), version, triples: description }], stamp)?;
+        }
+        Ok(self.noted(LoadReport { datasets: vec![report], ..LoadReport::default() }))
+    }
+
+    /// Adds a load to the list for the operator. The datasets are stored: a failure to list them is logged only.
+    fn noted(&self, report: LoadReport) -> LoadReport {
+        if let Err(error) = journal::note(self.store, &report, &self.options.stamp) {
+            tracing::warn!(%error, "the load is not noted for the operator");
+        }
+        report
+    }
+
     /// Loads datasets that were read elsewhere, in the given order. Their [files](super::VersionFiles) must be in the home.
     ///
     /// # Errors
@@ -388,11 +419,7 @@ impl<'r> Run<'r> {
             let show = |_, _| on_progress(LoadProgress { phase: Phase::Clearing, ..total });
             self.report.cleared_graphs = self.loader.store.clear_replaced(&show)?;
         }
-        // The datasets are stored: a list for people is no reason to call that failed.
-        if let Err(error) = journal::note(self.loader.store, &self.report, &self.loader.options.stamp) {
-            tracing::warn!(%error, "the load is not noted for the operator");
-        }
-        Ok(self.report)
+        Ok(self.loader.noted(self.report))
     }
 
     /// Writes and commits what is waiting.
@@ -545,22 +572,34 @@ fn own(description: &[Triple]) -> Vec<Triple> {
 /// Returns the description of a dataset with the number of skipped statements and the place of the content.
 fn description(parsed: &Parsed, place: ContentPlace, store: &Store) -> Vec<Triple> {
     let mut triples = parsed.description.clone();
-    let node = store.iris.dataset(&parsed.report.id);
-    if parsed.report.skipped > 0 {
-        let skipped = NamedNode::new_unchecked(lodeseek::SKIPPED_STATEMENTS);
-        triples.push(Triple::new(
-            node.clone(),
-            skipped,
-            Literal::from(i64::try_from(parsed.report.skipped).unwrap_or(i64::MAX)),
-        ));
-    }
-    if place == ContentPlace::IndexOnly && !parsed.content.is_empty() {
-        triples.push(store.index_only_quad(&parsed.report.id).into());
-    }
+    let is_index_only = place == ContentPlace::IndexOnly && !parsed.content.is_empty();
+    store.add_content_facts(&mut triples, &parsed.report.id, parsed.report.skipped, is_index_only);
     triples
 }
 
 impl Store {
+    /// Adds the number of skipped statements and the place of the content to the description of a dataset.
+    fn add_content_facts(&self, description: &mut Vec<Triple>, id: &DatasetId, skipped: u64, is_index_only: bool) {
+        if skipped > 0 {
+            let property = NamedNode::new_unchecked(lodeseek::SKIPPED_STATEMENTS);
+            let count = Literal::from(i64::try_from(skipped).unwrap_or(i64::MAX));
+            description.push(Triple::new(self.iris.dataset(id), property, count));
+        }
+        if is_index_only {
+            description.push(self.index_only_quad(id).into());
+        }
+    }
+
+    /// Returns the number of statements in the files of a dataset that could not be read.
+    fn skipped_statements(&self, id: &DatasetId) -> Result<u64, StoreError> {
+        let triples = self.subject_triples(&self.iris.catalog(), &self.iris.dataset(id))?;
+        let skipped = triples.into_iter().find(|triple| triple.predicate.as_str() == lodeseek::SKIPPED_STATEMENTS);
+        Ok(match skipped.map(|triple| triple.object) {
+            Some(Term::Literal(count)) => count.value().parse().unwrap_or(0),
+            _ => 0,
+        })
+    }
+
     /// Returns true if the content of a dataset is in its graph file alone, so that SPARQL cannot query it.
     pub fn is_index_only(&self, id: &DatasetId) -> Result<bool, StoreError> {
         Ok(self.oxigraph.contains(&self.index_only_quad(id))?)
@@ -738,6 +777,36 @@ mod tests {
         let version = store.entries().expect("entries").remove(0).version;
         let opened = graph_file::open(&graph_file::path(store.home(), &version), &version, 5).expect("opened");
         assert!(matches!(opened, StoredContent::InMemory(graph) if graph.len() == 3));
+    }
+
+    #[test]
+    fn a_new_description_changes_nothing_about_the_content() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (catalog, dump) = (folder.path().join("catalog.ttl"), folder.path().join("trees.ttl"));
+        fs::write(&catalog, CATALOG).expect("written");
+        fs::write(&dump, "<e:a> <e:p> 1, 2, 3 .\nthis is no statement .\n").expect("written");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        // The content exceeds memory.
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store").with_graph_limit(5);
+        let options = LoadOptions { content: Some(ContentPlace::IndexOnly), ..LoadOptions::default() };
+        let loader = Loader::new(&store).with_options(options);
+        let loaded = loader.load(Catalog::read(&catalog).expect("a catalogue"), &|_| ()).expect("loaded");
+        assert!(loaded.datasets[0].skipped > 0, "{loaded:?}");
+        let before = store.entries().expect("entries").remove(0);
+        let id = &before.dataset.metadata.id;
+        let mut dataset = before.dataset.clone();
+        dataset.metadata.keywords.push(lodeseek_catalog::Text::plain("wood"));
+        for outcome in [DatasetOutcome::Replaced, DatasetOutcome::Unchanged] {
+            let report = Loader::new(&store).replace_description(&dataset).expect("described").datasets.remove(0);
+            assert_eq!((report.outcome, report.triples, report.skipped), (outcome, 3, loaded.datasets[0].skipped));
+            let after = store.entry(id).expect("present");
+            assert_eq!((&after.dataset, &after.version), (&dataset, &before.version));
+            assert!(store.is_index_only(id).expect("read"));
+            assert_eq!(store.with_skipped_statements().expect("counted"), 1);
+        }
+        let other = Dataset::new(lodeseek_catalog::Metadata::new(DatasetId::new("elms").expect("an id")));
+        let error = Loader::new(&store).replace_description(&other).expect_err("absent");
+        assert!(matches!(error, StoreError::NoDataset(_)), "{error}");
     }
 
     #[test]

@@ -12,7 +12,6 @@ use lodeseek_catalog::{Catalog, CatalogError, Dataset, DatasetId, Distribution, 
 use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, Updater, backup};
 use lodeseek_harvest::HarvestRequest;
 use lodeseek_net::egress::{Cancellation, IpNet};
-use lodeseek_rdf::TripleGraph;
 use lodeseek_snapshot::{RemoteSnapshots, Retention, SnapshotError, SnapshotLocation, publish};
 use lodeseek_store::{
     DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, Stamp, Store, StoreError,
@@ -323,15 +322,11 @@ fn put(upload: DatasetUpload, live: &Live) -> Result<Value, Failure> {
     let has_dumps = !dumps.is_empty();
     let dataset = described(id.clone(), metadata, dumps, present.as_ref());
     let updater = updater(live, Incomplete::Rejected);
-    let report = match present.filter(|_| !has_dumps) {
-        Some(entry) => {
-            let content: TripleGraph = live.store.content(&entry)?;
-            updater.all_or_nothing(&[id], |updater| updater.run_graphs(vec![(dataset, content)]))?
-        }
-        None => {
-            let catalog = Catalog { folder: spool.path().to_owned(), datasets: vec![dataset], ..Catalog::default() };
-            updater.all_or_nothing(&[id], |updater| updater.run(catalog, &[]))?
-        }
+    let report = if is_new || has_dumps {
+        let catalog = Catalog { folder: spool.path().to_owned(), datasets: vec![dataset], ..Catalog::default() };
+        updater.all_or_nothing(&[id], |updater| updater.run(catalog, &[]))?
+    } else {
+        updater.all_or_nothing(&[id], |updater| updater.replace_description(&dataset))?
     };
     drop(spool);
     put_result(report, is_new)
