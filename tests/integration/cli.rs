@@ -368,7 +368,10 @@ fn errors_say_what_to_do() {
         assert!(unknown.contains("there is no dataset none"), "{unknown}");
     }
     let neither = fails(loaded.path(), &["snippet", "none"]);
-    assert!(neither.contains("none is neither a file nor a dataset: there is no dataset none in the index"), "{neither}");
+    assert!(
+        neither.contains("none is neither a file nor a dataset: there is no dataset none in the index"),
+        "{neither}"
+    );
     for command in ["show", "similar", "snippet", "quality"] {
         let unknown = fails(loaded.path(), &[command, "street-tree"]);
         assert!(unknown.contains("did you mean street-trees"), "{command}: {unknown}");

@@ -121,7 +121,7 @@ async fn errors_name_their_cause() {
         ("get_dataset", json!({ "name": "a" }), "unknown field `name`"),
         ("search_datasets", json!({ "query": "a", "limit": 21 }), "limit must be from 1 to 20"),
         ("search_datasets", json!({ "query": " " }), "query"),
-        ("query_sparql", json!({ "query": "SELECT" }), "error at 1:7"),
+        ("query_sparql", json!({ "query": "SELECT" }), "line 1, column 7"),
         ("query_sparql", json!({ "query": "CLEAR ALL" }), "expected"),
         ("no_tool", json!({}), "the tools are search_datasets"),
     ] {

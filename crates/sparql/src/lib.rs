@@ -37,6 +37,7 @@ mod admission;
 mod sources;
 mod statistics;
 mod stream;
+mod syntax_error;
 mod wire;
 mod worker;
 
@@ -46,6 +47,7 @@ pub use limits::{SparqlLimits, Statistics};
 pub use lodeseek_worker::{Call, Calls};
 pub use sources::{PatternSources, Source, Sources};
 pub use stream::{AnswerStream, Cancellation, Head, SendError, resident_memory};
+pub use syntax_error::{SyntaxError, SyntaxErrorCause};
 pub use wire::{decode_rows, encode_rows};
 pub use worker::QueryWorker;
 
@@ -402,9 +404,13 @@ impl EvaluationContext {
     }
 }
 
-/// Returns the message of a parse error, without the parser's symbol `[_]` for any character.
-fn syntax_message(error: &dyn std::fmt::Display) -> String {
-    error.to_string().replace(", [_]", "").replace("[_], ", "").replace("[_]", "more text")
+/// Returns the error of a query that cannot be parsed.
+fn syntax_error(query: &str, error: &dyn std::fmt::Display) -> SparqlError {
+    let error = SyntaxError::new(query, &error.to_string());
+    match error.cause {
+        SyntaxErrorCause::Update => SparqlError::Refused(error.to_string()),
+        _ => SparqlError::Syntax(error.to_string()),
+    }
 }
 
 /// A parsed query and its properties, before it is evaluated.
@@ -424,7 +430,7 @@ struct PlannedQuery {
 fn plan(engine: &Arc<QueryEngine>, request: &QueryRequest, limits: &SparqlLimits) -> Result<PlannedQuery, SparqlError> {
     let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
     let parser = SparqlParser::new().with_base_iri(engine.store.iris().base()).map_err(|error| failed(&error))?;
-    let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(syntax_message(&error)))?;
+    let mut query = parser.parse_query(&request.query).map_err(|error| syntax_error(&request.query, &error))?;
     columns::order_columns(&mut query, &request.query);
     Cost::from_query(&query).check(limits)?;
     let graphs = engine.statistics.graphs(&engine.store).map_err(|error| failed(&error))?;
@@ -512,7 +518,7 @@ mod tests {
         let engine = QueryEngine::new(Arc::new(Store::in_memory(folder.path(), iris).expect("a store")));
         for query in ["", "S", "SELECT", "SELECT * WHERE { ?s ?p ?o", "ASK { ?s ?p ?o FILTER("] {
             let error = evaluate(&engine, query.to_owned()).expect_err("a syntax error").to_string();
-            assert!(!error.contains("[_]") && error.contains("error at 1:"), "{query}: {error}");
+            assert!(!error.contains("[_]") && error.contains("line 1, column "), "{query}: {error}");
         }
     }
 

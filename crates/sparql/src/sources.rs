@@ -8,7 +8,7 @@
 use super::algebra::{children, pattern_of};
 use super::limits::{Cost, SparqlLimits, check_size};
 use super::statistics_cache::{GraphStatistics, TermTable};
-use super::{QueryEngine, SparqlError};
+use super::{QueryEngine, SparqlError, syntax_error};
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_rdf::vocab::{dcat, rdf, void};
 use lodeseek_store::{Store, StoreError, UsageCounts};
@@ -80,7 +80,7 @@ impl QueryEngine {
         check_size(query, limits)?;
         let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
         let parser = SparqlParser::new().with_base_iri(self.store.iris().base()).map_err(|error| failed(&error))?;
-        let mut query = parser.parse_query(query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
+        let mut query = parser.parse_query(query).map_err(|error| syntax_error(query, &error))?;
         Cost::from_query(&query).check(limits)?;
         let graphs = self.statistics.graphs(&self.store).map_err(|error| failed(&error))?;
         graphs.resolve(&mut query, &graphs.all());

@@ -1,0 +1,336 @@
+//! Syntax errors of queries: the place, the cause, and the correction if it is known.
+//!
+//! The parser reports the farthest place at which it failed, and everything that it tried there: often keywords that would not help.
+//! The causes that are frequent are found by a scan of the text: an undeclared prefix, an update, a misspelled query form.
+
+use lodeseek_rdf::vocab::PREFIXES;
+use spargebra::SparqlParser;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// The keywords that begin a query, after its prologue.
+const QUERY_FORMS: [&str; 4] = ["SELECT", "CONSTRUCT", "DESCRIBE", "ASK"];
+/// The keywords that begin an update, after its prologue.
+const UPDATE_FORMS: [&str; 10] = ["INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"];
+/// Maximum number of expected symbols in a message. The parser lists more where almost anything may follow.
+const MAX_EXPECTED: usize = 8;
+
+/// A syntax error of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Number of characters that are wrong; 0 at the end of the query.
+    pub length: usize,
+    /// The cause.
+    pub cause: SyntaxErrorCause,
+}
+
+/// Cause of a syntax error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SyntaxErrorCause {
+    /// A prefix is used without a declaration.
+    UndeclaredPrefix {
+        /// The prefix, without the colon.
+        prefix: String,
+        /// Its namespace, if it is well known.
+        namespace: Option<&'static str>,
+    },
+    /// The text is an update.
+    Update,
+    /// The text begins with another word than a query.
+    NoQueryForm {
+        /// The word; empty if there is none.
+        found: String,
+    },
+    /// The query breaks a rule that the parser states.
+    Rule(String),
+    /// The text cannot continue like this.
+    Unexpected {
+        /// The word at the place; empty at the end of the query.
+        found: String,
+        /// Symbols that may stand there.
+        expected: Vec<String>,
+    },
+}
+
+impl SyntaxError {
+    /// Returns the syntax error of a query, or `None` if it has none.
+    #[must_use]
+    pub fn find(query: &str) -> Option<Self> {
+        let parser = SparqlParser::new().with_base_iri("http://localhost/").ok()?;
+        parser.parse_query(query).err().map(|error| Self::new(query, &error.to_string()))
+    }
+
+    /// Explains the message of the parser.
+    pub(crate) fn new(query: &str, message: &str) -> Self {
+        let form = form(query);
+        let word = &query[form..form + name_length(&query[form..])];
+        let is_among = |forms: &[&str]| forms.iter().any(|form| form.eq_ignore_ascii_case(word));
+        if is_among(&UPDATE_FORMS) {
+            return Self::at_offset(query, form, word.chars().count(), SyntaxErrorCause::Update);
+        }
+        if let Some((prefix, offset)) = undeclared_prefix(query) {
+            let namespace = PREFIXES.iter().find(|(known, _)| *known == prefix).map(|(_, namespace)| *namespace);
+            let cause = SyntaxErrorCause::UndeclaredPrefix { prefix: prefix.to_owned(), namespace };
+            return Self::at_offset(query, offset, prefix.chars().count() + 1, cause);
+        }
+        if !is_among(&QUERY_FORMS) {
+            let cause = SyntaxErrorCause::NoQueryForm { found: word.to_owned() };
+            return Self::at_offset(query, form, word.chars().count(), cause);
+        }
+        let query = query.trim_end();
+        let Some((line, column, expected)) = location(message) else {
+            return Self { line: 1, column: 1, length: 0, cause: SyntaxErrorCause::Rule(message.to_owned()) };
+        };
+        let (mut column, mut found) = word_at(query, line, column);
+        // The parser reads on behind a pattern that is incomplete, up to the end of a query whose brackets are closed.
+        if found.is_empty() && query.ends_with('}') && query.matches('{').count() == query.matches('}').count() {
+            (column, found) = (column.saturating_sub(1).max(1), "}".to_owned());
+        }
+        let length = found.chars().count();
+        let (rules, expected) = alternatives(expected);
+        let cause = match rules.into_iter().next() {
+            Some(rule) => SyntaxErrorCause::Rule(rule),
+            None => SyntaxErrorCause::Unexpected { found, expected },
+        };
+        Self { line, column, length, cause }
+    }
+
+    fn at_offset(query: &str, offset: usize, length: usize, cause: SyntaxErrorCause) -> Self {
+        let start = query[..offset].rfind('\n').map_or(0, |end| end + 1);
+        let line = query[..offset].matches('\n').count() + 1;
+        Self { line, column: query[start..offset].chars().count() + 1, length, cause }
+    }
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: ", self.line, self.column)?;
+        match &self.cause {
+            SyntaxErrorCause::UndeclaredPrefix { prefix, namespace } => {
+                let namespace = namespace.unwrap_or("…");
+                write!(f, "the prefix {prefix}: is not declared; add PREFIX {prefix}: <{namespace}>")
+            }
+            SyntaxErrorCause::Update => f.write_str("updates are not supported; only queries are"),
+            SyntaxErrorCause::NoQueryForm { found } => {
+                let [first, second, third, last] = QUERY_FORMS;
+                write!(f, "a query begins with {first}, {second}, {third} or {last}")?;
+                if found.is_empty() { Ok(()) } else { write!(f, ", not with {found}") }
+            }
+            SyntaxErrorCause::Rule(rule) => f.write_str(rule),
+            SyntaxErrorCause::Unexpected { found, expected } => {
+                if found.is_empty() {
+                    f.write_str("the query ends too early")?;
+                } else {
+                    write!(f, "{found} is not possible here")?;
+                }
+                match expected.as_slice() {
+                    [] => Ok(()),
+                    [one] => write!(f, "; expected {one}"),
+                    several => write!(f, "; expected one of {}", several.join(" ")),
+                }
+            }
+        }
+    }
+}
+
+/// Parses the place of a syntax error: `error at LINE:COLUMN: REST`.
+fn location(message: &str) -> Option<(usize, usize, &str)> {
+    let (place, rest) = message.strip_prefix("error at ")?.split_once(": ")?;
+    let (line, column) = place.split_once(':')?;
+    Some((line.parse().ok()?, column.parse().ok()?, rest))
+}
+
+/// Returns the rules that the parser states, and the symbols of one or two characters that it expects. Keywords and classes of
+/// characters are omitted: they are what the parser tried last, not what is missing.
+fn alternatives(expected: &str) -> (Vec<String>, Vec<String>) {
+    let list =
+        expected.strip_prefix("expected one of ").or_else(|| expected.strip_prefix("expected ")).unwrap_or(expected);
+    let (mut rules, mut symbols) = (Vec::new(), Vec::new());
+    for part in list.split(", ") {
+        let symbol = part.strip_prefix('"').and_then(|part| part.strip_suffix('"'));
+        if let Some(symbol) = symbol.filter(|symbol| matches!(symbol.len(), 1 | 2) && !symbol.starts_with('\\')) {
+            symbols.push(symbol.to_owned());
+        } else if part.contains(' ') && part.starts_with(|first: char| first.is_ascii_uppercase()) {
+            rules.push(part.to_owned());
+        }
+    }
+    if symbols.len() > MAX_EXPECTED {
+        symbols.clear();
+    }
+    (rules, symbols)
+}
+
+/// Returns the word at a place, and the column at which it begins. The parser stops behind a word that is wrong as a whole.
+fn word_at(query: &str, line: usize, column: usize) -> (usize, String) {
+    let text = query.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    let mut start = text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(start, _)| start);
+    let rest = &text[start..];
+    if rest.starts_with(char::is_whitespace) && !rest.trim().is_empty() {
+        start = text[..start].trim_end_matches(is_name).len();
+    }
+    let rest = text[start..].trim_start();
+    start = text.len() - rest.len();
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    (text[..start].chars().count() + 1, rest[..end].to_owned())
+}
+
+/// Returns the offset of the first word after the prologue (`BASE`, `PREFIX`, `VERSION`).
+fn form(query: &str) -> usize {
+    let mut place = 0;
+    let mut follows_declaration = false;
+    while let Some(character) = query[place..].chars().next() {
+        let rest = &query[place..];
+        place += match character {
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            '<' => iri_length(rest),
+            '"' | '\'' => string_length(rest, character),
+            _ if is_name(character) || character == ':' => {
+                let length = name_length(rest);
+                let is_declaration =
+                    ["base", "prefix", "version"].iter().any(|one| one.eq_ignore_ascii_case(&rest[..length]));
+                if !is_declaration && !follows_declaration {
+                    return place;
+                }
+                follows_declaration = is_declaration;
+                length + usize::from(rest[length..].starts_with(':'))
+            }
+            _ if character.is_whitespace() => character.len_utf8(),
+            _ => return place,
+        };
+    }
+    query.len()
+}
+
+/// Finds the first prefixed name whose prefix the query does not declare: the prefix and its offset in bytes.
+fn undeclared_prefix(query: &str) -> Option<(&str, usize)> {
+    let mut declared = BTreeSet::new();
+    let mut follows_keyword = false;
+    let mut used = Vec::new();
+    let mut place = 0;
+    while let Some(character) = query[place..].chars().next() {
+        let rest = &query[place..];
+        let length = match character {
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            '<' => iri_length(rest),
+            '"' | '\'' => string_length(rest, character),
+            '?' | '$' | '@' => character.len_utf8() + name_length(&rest[1..]),
+            _ if character == ':' || is_name(character) => {
+                let length = name_length(rest);
+                let name = &rest[..length];
+                if rest[length..].starts_with(':') {
+                    if follows_keyword {
+                        declared.insert(name);
+                    } else if name != "_" {
+                        used.push((name, place));
+                    }
+                    // The local part.
+                    let local = &rest[length + 1..];
+                    follows_keyword = false;
+                    length + 1 + local.find(|c: char| !is_name(c) && c != ':' && c != '%').unwrap_or(local.len())
+                } else {
+                    follows_keyword = name.eq_ignore_ascii_case("prefix");
+                    length
+                }
+            }
+            other => other.len_utf8(),
+        };
+        place += length.max(1);
+    }
+    used.into_iter().find(|(name, _)| !declared.contains(name))
+}
+
+fn is_name(character: char) -> bool {
+    character.is_alphanumeric() || "_-.".contains(character)
+}
+
+fn name_length(text: &str) -> usize {
+    text.find(|c: char| !is_name(c)).unwrap_or(text.len())
+}
+
+/// Returns the length of an IRI in angle brackets; 1 for an operator.
+fn iri_length(text: &str) -> usize {
+    let end = text.find(|c: char| c == '>' || c.is_whitespace());
+    end.filter(|end| text[*end..].starts_with('>')).map_or(1, |end| end + 1)
+}
+
+/// Returns the length of a string literal with its quotes.
+fn string_length(text: &str, quote: char) -> usize {
+    let long = quote.to_string().repeat(3);
+    let (start, end) = if text.starts_with(&long) { (3, long.as_str()) } else { (1, &text[..1]) };
+    let mut place = start;
+    while place < text.len() {
+        if text[place..].starts_with('\\') {
+            place += 1 + text[place + 1..].chars().next().map_or(0, char::len_utf8);
+        } else if text[place..].starts_with(end) {
+            return place + end.len();
+        } else {
+            place += text[place..].chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undeclared_prefixes_are_found() {
+        for (query, expected) in [
+            ("SELECT * { ?s foaf:name ?n }", Some(("foaf", 14))),
+            ("PREFIX foaf: <http://xmlns.com/foaf/0.1/> SELECT * { ?s foaf:name/foaf:x ?n }", None),
+            ("prefix : <http://e.org/>\nSELECT * { ?s :a ex:b }", Some(("ex", 42))),
+            ("SELECT * { ?s ?p \"a:b\" , 'c:d', '''e:\n'f:''' , \"\\\"g:h\" # i:j\n}", None),
+            ("SELECT * { <http://e.org/a:b> ?p _:b FILTER(?p < 3 && ?p > 1) }", None),
+            ("SELECT * { ?s ?p \"x\"^^xsd:date }", Some(("xsd", 22))),
+            ("SELECT * { ?s :a \"ü", Some(("", 14))),
+            ("é:x", Some(("é", 0))),
+            ("\\\"\\", None),
+        ] {
+            assert_eq!(undeclared_prefix(query), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn errors_have_a_place_a_cause_and_a_correction() {
+        for (query, expected) in [
+            (
+                "SELECT * { ?s foaf:name ?n }",
+                "line 1, column 15: the prefix foaf: is not declared; add PREFIX foaf: <http://xmlns.com/foaf/0.1/>",
+            ),
+            ("SELECT *\n{ ?s my:name ?n }", "line 2, column 6: the prefix my: is not declared; add PREFIX my: <…>"),
+            ("SELECT * WHERE { ?s ?p }", "line 1, column 24: } is not possible here"),
+            ("SELECT * { ?s ?p ?o ", "the query ends too early; expected one of , . ; { {| } ~"),
+            ("SELEC * {}", "line 1, column 1: a query begins with SELECT, CONSTRUCT, DESCRIBE or ASK, not with SELEC"),
+            ("", "line 1, column 1: a query begins with SELECT, CONSTRUCT, DESCRIBE or ASK"),
+            (
+                "# a comment\nPREFIX a: <b:> delete WHERE { ?s ?p ?o }",
+                "line 2, column 16: updates are not supported; only queries are",
+            ),
+            ("SELECT ?x { ?s ?p ?o } GROUP BY ?s", "The SELECT contains a variable that is unbound"),
+        ] {
+            let message = SyntaxError::find(query).expect("an error").to_string();
+            assert!(message.contains(expected), "{query}: {message}");
+            assert!(!message.contains('[') && !message.contains("LATERAL"), "{query}: {message}");
+        }
+        assert_eq!(SyntaxError::find("VERSION \"1.2\" BASE <http://e.org/> ASK { <a> ?p ?o }"), None);
+    }
+
+    #[test]
+    fn the_place_is_that_of_the_wrong_word() {
+        assert_eq!(word_at("SELECT *\nWHERE { ?s oops }", 2, 12), (12, "oops".to_owned()));
+        assert_eq!(
+            word_at("SELECT *\nWHERE { ?s oops }", 2, 16),
+            (12, "oops".to_owned()),
+            "the parser stops behind the word"
+        );
+        assert_eq!(word_at("ASK", 9, 99), (1, String::new()));
+        assert_eq!(location("error at 2:12: expected one of \"a\""), Some((2, 12, "expected one of \"a\"")));
+        assert_eq!(location("no answer within 3 s"), None);
+    }
+}
