@@ -308,8 +308,10 @@ fn no_job() -> ApiError {
 async fn cancel_job(State(state): State<AppState>, caller: Caller, Path(job): Path<u64>) -> Response {
     respond(async {
         caller.require(Scope::Write)?;
-        let jobs = &management(&state)?.jobs;
-        let status = match jobs.cancel(job) {
+        let jobs = Arc::clone(&management(&state)?.jobs);
+        let queue = Arc::clone(&jobs);
+        let cancelled = tokio::task::spawn_blocking(move || queue.cancel(job)).await;
+        let status = match cancelled.map_err(|error| ApiError::internal(&error))? {
             Cancelled::Removed => StatusCode::OK,
             Cancelled::Requested => StatusCode::ACCEPTED,
             Cancelled::TooLate => StatusCode::CONFLICT,
@@ -397,12 +399,7 @@ async fn delete_dataset(
         let id = dataset_id(&id)?;
         let wanted = id.clone();
         // A dataset whose addition is still queued is present when its removal runs.
-        let is_queued = management(&state)?
-            .jobs
-            .list()
-            .iter()
-            .any(|job| !job.state.has_ended() && job.datasets.iter().any(|dataset| dataset == id.as_str()));
-        if !is_queued {
+        if !management(&state)?.jobs.is_pending(id.as_str()) {
             state.work(move |state| Ok(state.store.entry(&wanted).map(drop)?)).await?;
         }
         submit(&state, Change::Remove(vec![id]), &caller, wait_time(&headers)).await
