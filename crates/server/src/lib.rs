@@ -59,7 +59,7 @@ pub use admin::{
 pub use branding::{Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme};
 pub use connections::ConnectionLimits;
 pub use locale::TextError;
-pub use parsing::{ContentParser, Parser};
+pub use parsing::{Parser, store_outcome};
 pub use portal::Portal;
 pub use proxies::Proxies;
 pub use public_url::{InvalidPublicUrl, PublicUrl};
