@@ -189,7 +189,7 @@ impl FileReport {
     /// Returns true if the whole file was read without problems.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.outcome == Outcome::Complete && self.problems.is_empty()
+        self.outcome == Outcome::Complete && self.problems.is_empty() && self.unlisted_problems == 0
     }
 
     /// Creates the report of a file that could not be opened.

@@ -30,8 +30,10 @@ const QUIET: Duration = Duration::from_secs(2);
 const MAX_DELAY: Duration = Duration::from_secs(60);
 /// Number of datasets of a catalogue that are loaded and indexed as one step.
 const STEP: usize = 200;
-/// Maximum number of problems in the result of a job.
+/// Maximum number of problems in the result of an upload.
 const MAX_PROBLEMS: usize = 20;
+/// Maximum number of problems of catalogues, and of files, in the result of a load or a harvest.
+pub(super) const MAX_LISTED_PROBLEMS: usize = 1000;
 
 /// A requested change.
 pub(crate) enum Change {
@@ -433,6 +435,7 @@ fn load(
     let total = catalogs.iter().map(|catalog| catalog.datasets.len()).sum();
     let updater = live.updater(LoadOptions { reader: parser.contents(), ..LoadOptions::default() });
     let mut whole = LoadReport::default();
+    let truncated: Vec<usize> = (0..catalogs.len()).filter(|&number| catalogs[number].is_truncated).collect();
     for catalog in catalogs {
         whole.catalog_problems.extend(catalog.problems);
         let mut datasets = catalog.datasets.into_iter().peekable();
@@ -448,7 +451,10 @@ fn load(
         }
     }
     control.report(total, total);
-    serde_json::to_value(&whole).map_err(|error| Failure::Error(error.to_string()))
+    whole.limit_problems(MAX_LISTED_PROBLEMS);
+    let mut result = serde_json::to_value(&whole).map_err(|error| Failure::Error(error.to_string()))?;
+    result["truncated_sources"] = json!(truncated);
+    Ok(result)
 }
 
 fn remove(ids: &[DatasetId], live: &Live) -> Result<Value, Failure> {

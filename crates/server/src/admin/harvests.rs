@@ -3,7 +3,7 @@
 //! One harvest runs at a time. It locks changes for each batch only, so that other changes go between its batches.
 
 use super::Live;
-use super::changes::{Control, Failure};
+use super::changes::{Control, Failure, MAX_LISTED_PROBLEMS};
 use super::jobs::Progress;
 use crate::parsing::{Parser, store_outcome};
 use lodeseek_catalog::{Catalog, DatasetId};
@@ -111,7 +111,8 @@ fn harvest_group(
         let (requests, bytes) = (Some(spent.requests), Some(spent.bytes));
         control.report_progress(Progress { done: datasets, total: 0, pages: Some(pages), requests, bytes });
     };
-    let (report, problems) = run(live, &egress, &request.name_of(sources), sources, options, &show)?;
+    let (report, mut problems) = run(live, &egress, &request.name_of(sources), sources, options, &show)?;
+    DatasetReport::limit_problems(&mut problems, MAX_LISTED_PROBLEMS);
     Ok(HarvestOutcome::new(report, &problems, started)?)
 }
 
