@@ -18,7 +18,9 @@ use lodeseek_harvest::{
 };
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
-use lodeseek_server::{HarvestOutcome, HarvestSchedule, Parser, ScheduledSource, has_unread_file, on_stop_signal};
+use lodeseek_server::{
+    HarvestOutcome, HarvestSchedule, Parser, ScheduledSource, has_unread_file, on_stop_signal, store_outcome,
+};
 use lodeseek_store::{Access, DatasetReport, LoadOptions, Loader, Stamp, Store};
 use oxrdf::NamedNode;
 use oxsdatatypes::DateTime;
@@ -359,12 +361,11 @@ impl DatasetSink for HomeSink<'_> {
         let store = Store::open(self.place.home, Access::Write, self.place.base)?;
         let origin = Some(batch.source).filter(|source| is_address(source));
         let stamp = Stamp { now: Some(DateTime::now()), origin: origin.and_then(|source| NamedNode::new(source).ok()) };
-        let parser = self.place.parser.contents();
-        let options = LoadOptions { stamp, reader: parser.clone(), ..LoadOptions::default() };
+        let options = LoadOptions { stamp, reader: self.place.parser.contents(), ..LoadOptions::default() };
         let loader = Loader::new(&store).with_options(options);
         let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
         let report = loader.load(catalog, &|_| ())?;
-        let outcomes = report.datasets.iter().map(|dataset| (dataset.id.clone(), parser.store_outcome(dataset)));
+        let outcomes = report.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset)));
         let outcomes = outcomes.collect();
         self.problems.extend(report.datasets.into_iter().filter(has_unread_file));
         Ok(outcomes)

@@ -15,6 +15,7 @@ use lodeseek_store::{
     Store,
 };
 use oxsdatatypes::DateTime;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
@@ -108,13 +109,8 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         writeln!(file)?;
     }
     let mut out = io::stderr().lock();
-    let problems = Problems { report: &total, has_file: arguments.report.is_some() };
-    if arguments.verbose {
-        problems.write_all(&mut out)?
-    } else {
-        problems.write_summary(&mut out)?
-    }
-    let count = |outcome: DatasetOutcome| total.datasets.iter().filter(|dataset| dataset.outcome == outcome).count();
+    arguments.write_problems(&mut out, &total)?;
+    let count = |outcome: DatasetOutcome| count(&total, outcome);
     writeln!(
         out,
         "{}: {} loaded, {} replaced, {} unchanged, {} without content; {} of {} read in {:.1} s ({} triples/s{})",
@@ -136,22 +132,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     if let (Some(assigned), Some(folder)) = (&assigned, &arguments.dumps) {
         write_assigned(&mut out, assigned, folder, arguments.verbose)?;
     }
-    let kept = count(DatasetOutcome::Kept);
-    if kept > 0 {
-        let (keeps, its) = if kept == 1 { ("keeps its", "its") } else { ("keep their", "theirs") };
-        writeln!(out, "{} {keeps} previous content: a file of {its} cannot be read", counted(kept, "dataset"))?;
-    }
-    for source in &truncated {
-        writeln!(
-            out,
-            "{} is truncated: datasets after its break are missing; obtain the complete file",
-            source.display()
-        )?;
-    }
-    if kept > 0 || !truncated.is_empty() {
-        return Ok(ExitStatus::NoResult);
-    }
-    Ok(ExitStatus::Success)
+    Ok(write_losses(&mut out, &total, &truncated)?)
 }
 
 impl Arguments {
@@ -216,28 +197,61 @@ impl Arguments {
                 server.name()
             );
         }
-        let result = server.load(&self.sources, &self.id_prefix)?;
+        let mut result = server.load(&self.sources, &self.id_prefix)?;
         if let Some(path) = &self.report {
             let text = serde_json::to_string_pretty(&result)? + "\n";
             std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        let datasets = result["datasets"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let count = |outcome: &str| datasets.iter().filter(|dataset| dataset["outcome"] == outcome).count();
-        let triples: u64 = datasets.iter().filter_map(|dataset| dataset["triples"].as_u64()).sum();
-        let kept = count("kept");
+        let truncated = result["truncated_sources"].take();
+        let numbers = truncated.as_array().map(Vec::as_slice).unwrap_or_default().iter().filter_map(Value::as_u64);
+        let truncated: Vec<PathBuf> = numbers.filter_map(|number| self.sources.get(number as usize).cloned()).collect();
+        let report: LoadReport = serde_json::from_value(result).with_context(|| {
+            format!("{} sent an invalid response; it must be lodeseek of this version", server.name())
+        })?;
+        let mut out = io::stderr().lock();
+        self.write_problems(&mut out, &report)?;
+        let count = |outcome: DatasetOutcome| count(&report, outcome);
         writeln!(
-            io::stderr().lock(),
-            "{}: {} loaded, {} replaced, {} unchanged, {} without content, {kept} kept; {}; indexed by {}",
-            counted(datasets.len(), "dataset"),
-            count("loaded"),
-            count("replaced"),
-            count("unchanged"),
-            count("metadata-only"),
-            counted(triples, "distinct triple"),
+            out,
+            "{}: {} loaded, {} replaced, {} unchanged, {} without content; {}; indexed by {}",
+            counted(report.datasets.len(), "dataset"),
+            count(DatasetOutcome::Loaded),
+            count(DatasetOutcome::Replaced),
+            count(DatasetOutcome::Unchanged),
+            count(DatasetOutcome::MetadataOnly),
+            counted(report.triples(), "distinct triple"),
             server.name(),
         )?;
-        Ok(if kept > 0 { ExitStatus::NoResult } else { ExitStatus::Success })
+        Ok(write_losses(&mut out, &report, &truncated)?)
     }
+
+    /// Writes the problems of a load: each, or a summary.
+    fn write_problems(&self, out: &mut impl Write, report: &LoadReport) -> io::Result<()> {
+        let problems = Problems { report, has_file: self.report.is_some() };
+        if self.verbose { problems.write_all(out) } else { problems.write_summary(out) }
+    }
+}
+
+/// Returns the number of datasets with an outcome.
+fn count(report: &LoadReport, outcome: DatasetOutcome) -> usize {
+    report.datasets.iter().filter(|dataset| dataset.outcome == outcome).count()
+}
+
+/// Writes the number of datasets that were not replaced, and the truncated sources. Returns the exit status of the load.
+fn write_losses(out: &mut impl Write, report: &LoadReport, truncated: &[PathBuf]) -> io::Result<ExitStatus> {
+    let kept = count(report, DatasetOutcome::Kept);
+    if kept > 0 {
+        let (keeps, its) = if kept == 1 { ("keeps its", "its") } else { ("keep their", "theirs") };
+        writeln!(out, "{} {keeps} previous content: a file of {its} cannot be read", counted(kept, "dataset"))?;
+    }
+    for source in truncated {
+        writeln!(
+            out,
+            "{} is truncated: datasets after its break are missing; obtain the complete file",
+            source.display()
+        )?;
+    }
+    Ok(if kept > 0 || !truncated.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
 /// Writes the number of works and of the datasets that they use.
@@ -326,8 +340,8 @@ impl<'r> Problems<'r> {
     /// Writes one line for each kind of problem, with its first example.
     fn write_summary(&self, out: &mut impl Write) -> io::Result<()> {
         if let [first, rest @ ..] = self.report.catalog_problems.as_slice() {
-            let more =
-                if rest.is_empty() { String::new() } else { format!(" (and {} more)", grouped(rest.len() as u64)) };
+            let rest = rest.len() + self.report.unlisted_catalog_problems;
+            let more = if rest == 0 { String::new() } else { format!(" (and {} more)", grouped(rest as u64)) };
             writeln!(out, "catalogue: {}{more}", cut(first, 200))?;
         }
         let mut summaries: BTreeMap<Kind, Summary<'r>> = BTreeMap::new();
@@ -358,6 +372,9 @@ impl<'r> Problems<'r> {
     fn write_all(&self, out: &mut impl Write) -> io::Result<()> {
         for problem in &self.report.catalog_problems {
             writeln!(out, "catalogue: {}", cut(problem, 200))?;
+        }
+        if self.report.unlisted_catalog_problems > 0 {
+            writeln!(out, "catalogue: … and {} more", grouped(self.report.unlisted_catalog_problems as u64))?;
         }
         let affected: Vec<&DatasetReport> = self.report.with_problems().collect();
         if affected.is_empty() {

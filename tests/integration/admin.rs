@@ -536,6 +536,26 @@ mod program {
         assert!(found.out.contains("\"id\": \"soils\""), "found at once: {found:?}");
         let missing = run(home.path(), &["load", "testdata/missing.ttl"]);
         assert!(missing.code == Some(2) && missing.err.contains("cannot read testdata/missing.ttl"), "{missing:?}");
+        // The same problems and exit code as without a server.
+        let broken = tempfile::tempdir().expect("a folder");
+        std::fs::write(broken.path().join("broken.nt"), "<e:a> <e:p> <e:b> .\nno statement .\n").expect("written");
+        let listed = |number: u64| {
+            let title = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            format!(
+                "<e:{number}> a <http://www.w3.org/ns/dcat#Dataset>; <http://purl.org/dc/terms/title> \"{title:x}\".\n"
+            )
+        };
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut packed, (0..2000).map(listed).collect::<String>().as_bytes()).expect("packed");
+        let packed = packed.finish().expect("packed");
+        std::fs::write(broken.path().join("cut.ttl.gz"), &packed[..packed.len() * 9 / 10]).expect("written");
+        let sources = ["broken.nt", "cut.ttl.gz"].map(|name| broken.path().join(name).display().to_string());
+        let arguments = ["load", sources[0].as_str(), sources[1].as_str()];
+        let (there, here) = (run(home.path(), &arguments), run(&broken.path().join("home"), &arguments));
+        assert_eq!((here.code, there.code), (Some(1), Some(1)), "{here:?} {there:?}");
+        for expected in ["1 broken statement skipped", "cut.ttl.gz is truncated", "catalogue: "] {
+            assert!(here.err.contains(expected) && there.err.contains(expected), "{expected}: {here:?} {there:?}");
+        }
         let indexed = run(home.path(), &["index"]);
         assert!(
             indexed.code == Some(0) && indexed.err.contains("0 datasets indexed by the running server"),
@@ -562,7 +582,7 @@ mod program {
         assert!(!home.path().join("admin/socket").exists());
         assert!(!log.contains('\u{1b}'), "no colours in a file: {log}");
         let audit = std::fs::read_to_string(home.path().join("audit.jsonl")).expect("the audit log");
-        assert!(audit.lines().count() == 4 && audit.contains("\"by\":\"local\""), "{audit}");
+        assert!(audit.lines().count() == 5 && audit.contains("\"by\":\"local\""), "{audit}");
         assert_eq!(run(home.path(), &["query", "ASK {}"]).code, Some(0), "the lock is free again");
     }
 

@@ -2,59 +2,20 @@
 //!
 //! # Modules
 //!
-//! Each of these modules has its own router; [`app`] merges them. Upper modules may import lower ones:
+//! Most of these modules have their own router; [`app`] merges them, and adds `/healthz`, `/livez` and `/readyz`. Upper modules may
+//! import lower ones. `/openapi.json` lists all routes.
 //!
 //! | module | routes | state |
 //! |---|---|---|
+//! | `state`, `server`, `replica`, `workers` | the application from these modules, and its processes | `AppState` |
 //! | `openapi` | the API as OpenAPI, and as a page | |
-//! | `admin` | operator page, metrics; background tasks | `AdminState` |
+//! | `admin` | operator page, metrics, changes of the collection; background tasks | `AdminState` |
+//! | `mcp` | Model Context Protocol: tools for agents, over the routes of `api` and `sparql` | |
 //! | `api` | JSON API, linked data of datasets | `ApiState` |
 //! | `sparql` | SPARQL protocol, service description, VoID, graph store | `SparqlState` |
 //! | `pages` | search page and static files; rendering for the other modules | |
-//! | `mcp` | Model Context Protocol: tools for agents, over the routes of `api` and `sparql` | |
 //! | `portal` | CKAN, DCAT-AP catalogue, feeds, sitemaps, Croissant, citations | `PortalState` |
-//! | `connections`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `workers`, `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `tls`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
-//!
-//! # Routes
-//!
-//! | route | response |
-//! |---|---|
-//! | `GET /` | search page; `?q=`, `?page=`, `?sort=`, `?model=`, `?lang=` and filters; without `q` a list of the datasets that pass the filters |
-//! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=&facets=` | search results as JSON |
-//! | … `&duplicates=all` | duplicates are separate hits |
-//! | … `&since=&before=&task=&modality=&theme=&class=&keyword=&publisher=&creator=` | filters; all except the years are repeatable |
-//! | … `&within=west,south,east,north&covers=2010..2015` | filters by the area and the period of the data |
-//! | … `&format=&license=&language=&vocabulary=&source=` | more filters; classes and vocabularies by IRI, or as `foaf:Person`, `foaf` |
-//! | `GET /api/duplicates` | groups of duplicates with reasons, and of editions, as JSON |
-//! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
-//! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
-//! | `GET /dataset/{id}/croissant` | Croissant, for datasets with files or for machine learning |
-//! | `GET /dataset/{id}/examples` | example queries as JSON, text or RDF, by `Accept` or `?format=` |
-//! | `GET`, `POST`, `QUERY /sparql` | SPARQL 1.1 Protocol, queries only; without a query the service description |
-//! | … `/search` | the same; the service of search in SPARQL queries |
-//! | `GET /rdf-graph-store?graph=IRI`, `?default` | SPARQL 1.1 Graph Store Protocol, read operations |
-//! | `GET`, `POST /api/3/action/{name}`, `/api/action/{name}` | CKAN's Action API, read actions |
-//! | `POST /mcp` | Model Context Protocol (Streamable HTTP, stateless, JSON): tools for agents |
-//! | `GET /api/endpoints` | statistics of remote endpoints in `SERVICE` patterns, as JSON |
-//! | `GET /.well-known/void` | VoID of all datasets |
-//! | `GET /quality`, `/api/quality` | quality of all datasets: HTML, JSON |
-//! | `GET /dataset/{id}/quality`, `/api/quality/{id}` | quality of one dataset: HTML, JSON, DQV as RDF, by `Accept` or `?format=` |
-//! | `GET /dataset/{id}/related` | duplicates and editions of a dataset: JSON, editions as RDF, by `Accept` or `?format=` |
-//! | `GET /dataset/{id}/similar?k=` | most similar datasets with reasons: JSON, HTML, by `Accept` or `?format=` |
-//! | `GET /dataset/{id}/entity?iri=&skip=&to=` | one resource: HTML, or its description as RDF, by `Accept` or `?format=` |
-//! | `GET /dataset/{id}/cite?format=` | citation: BibTeX, RIS, CSL-JSON, by `Accept` or `?format=` |
-//! | `GET /like?dataset=`, `POST /like` | datasets most similar to one, or to RDF in the body: JSON, HTML |
-//! | `GET /feeds/datasets.atom?q=` | Atom: the best for a query, or the last changed; with the filters of the search |
-//! | `GET /suggest?q=` | titles for a prefix, as OpenSearch suggestions |
-//! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | descriptions for browsers and crawlers |
-//! | `GET /catalog`, `/catalog.ttl` (`.rdf`, `.xml`, `.jsonld`, `.nt`) | all datasets in DCAT-AP, page by page |
-//! | `GET /livez` | 200 while the server runs |
-//! | `GET /readyz`, `/healthz` | 200 if the index can be read |
-//! | `GET /openapi.json`, `/api` | the API as OpenAPI, and as a page |
-//! | `PUT`, `DELETE /api/admin/datasets/{id}`, `POST /api/admin/load`, `…/remove`, `…/index`, `…/harvest` | jobs that change the collection; with a token |
-//! | `GET /api/admin/datasets`, `/api/admin/status` | datasets and state of the collection; with a token |
-//! | `GET /api/admin/jobs`, `/api/admin/audit`, `DELETE /api/admin/jobs/{job}` | jobs and the log of changes; with a token |
-//! | `GET /operator`, `/api/operator`, `/metrics` | state of the server: HTML, JSON, Prometheus; for the operator only |
+//! | `access_log`, `connections`, `entity_search`, `parsing`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `tls`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
 
 mod access_log;
 mod admin;
@@ -98,7 +59,7 @@ pub use admin::{
 pub use branding::{Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme};
 pub use connections::ConnectionLimits;
 pub use locale::TextError;
-pub use parsing::{ContentParser, Parser};
+pub use parsing::{Parser, store_outcome};
 pub use portal::Portal;
 pub use proxies::Proxies;
 pub use public_url::{InvalidPublicUrl, PublicUrl};
@@ -232,31 +193,113 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// Modules with routers, from the lowest to the highest. None imports a higher one.
-    const MODULES: [&str; 6] = ["portal", "pages", "sparql", "api", "admin", "openapi"];
+    /// Modules without routes. They import none of the others.
+    const SHARED: [&str; 21] = [
+        "access_log",
+        "branding",
+        "cache",
+        "connections",
+        "documentation",
+        "entities",
+        "entity_search",
+        "error",
+        "example_queries",
+        "hosts",
+        "locale",
+        "memory",
+        "negotiation",
+        "parameters",
+        "parsing",
+        "permits",
+        "proxies",
+        "public_url",
+        "response_formats",
+        "text",
+        "tls",
+    ];
+    /// Modules with routes, from the lowest to the highest. None imports a higher one.
+    const ROUTED: [&str; 7] = ["portal", "pages", "sparql", "api", "mcp", "admin", "openapi"];
+    /// Modules that build the application from all others. `AppState` contains the states of the modules with routes.
+    const TOP: [&str; 4] = ["replica", "server", "state", "workers"];
 
-    fn sources(folder: &Path) -> String {
-        let mut text = String::new();
-        for entry in fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                text += &sources(&path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                text += &fs::read_to_string(&path).expect("a source file");
+    /// Returns the code of a module without comments and white space.
+    fn code(path: &Path) -> String {
+        if path.is_dir() {
+            let entries = fs::read_dir(path).expect("a folder");
+            return entries.map(|entry| code(&entry.expect("an entry").path())).collect();
+        }
+        let text = fs::read_to_string(path).expect("a source file");
+        let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+        lines.flat_map(str::chars).filter(|character| !character.is_whitespace()).collect()
+    }
+
+    /// Returns the modules of the crate that a module without white space names.
+    fn imports(code: &str) -> Vec<String> {
+        let mut names = Vec::new();
+        for (place, root) in code.match_indices("crate::").chain(code.match_indices("super::super::")) {
+            let rest = &code[place + root.len()..];
+            let Some(group) = rest.strip_prefix('{') else {
+                names.push(first_name(rest));
+                continue;
+            };
+            let mut depth = 0;
+            let mut is_first = true;
+            for (place, character) in group.char_indices() {
+                if is_first {
+                    names.push(first_name(&group[place..]));
+                }
+                is_first = character == ',' && depth == 0;
+                match character {
+                    '{' => depth += 1,
+                    '}' if depth == 0 => break,
+                    '}' => depth -= 1,
+                    _ => {}
+                }
             }
         }
-        text
+        names
+    }
+
+    fn first_name(path: &str) -> String {
+        path.chars().take_while(|character| character.is_alphanumeric() || *character == '_').collect()
+    }
+
+    fn imports_of(module: &str) -> Vec<String> {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let folder = source.join(module);
+        imports(&code(&if folder.is_dir() { folder } else { source.join(format!("{module}.rs")) }))
+    }
+
+    #[test]
+    fn imports_are_found_in_all_forms() {
+        let text = "use crate::{a::{x, y}, b};\nuse super::super::c::Z;\nfn f() { crate::d::g() }";
+        let code: String = text.chars().filter(|character| !character.is_whitespace()).collect();
+        let mut found = imports(&code);
+        found.sort_unstable();
+        assert_eq!(found, ["a", "b", "c", "d"]);
     }
 
     #[test]
     fn modules_import_only_lower_modules() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        for (place, module) in MODULES.iter().enumerate() {
-            let text = sources(&folder.join(module));
-            for higher in &MODULES[place + 1..] {
-                assert!(!text.contains(&format!("crate::{higher}::")), "{module} imports {higher}");
-                assert!(!text.contains(&format!("crate::{{{higher}")), "{module} imports {higher}");
-            }
+        for module in SHARED {
+            let found = imports_of(module);
+            let higher = ROUTED.iter().chain(&TOP).find(|higher| found.iter().any(|name| name == *higher));
+            assert_eq!(higher, None, "{module} imports it");
         }
+        for (place, module) in ROUTED.iter().enumerate() {
+            let found = imports_of(module);
+            let higher = ROUTED[place + 1..].iter().find(|higher| found.iter().any(|name| name == *higher));
+            assert_eq!(higher, None, "{module} imports it");
+        }
+    }
+
+    #[test]
+    fn every_module_is_listed() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs");
+        let text = fs::read_to_string(source).expect("a source file");
+        let declared = text.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+        let is_listed = |module: &str| SHARED.iter().chain(&ROUTED).chain(&TOP).any(|listed| *listed == module);
+        let missing: Vec<&str> = declared.filter(|module| !is_listed(module)).collect();
+        assert!(missing.is_empty(), "add {missing:?} to the lists");
     }
 }

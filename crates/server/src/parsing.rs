@@ -8,12 +8,12 @@ use lodeseek_catalog::{
     SerializedError, Statement,
 };
 use lodeseek_harvest::StoreOutcome;
+use lodeseek_net::egress::Cancellation;
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_rdf::{TripleSink, TripleStreamWriter, read_triple_stream};
 use lodeseek_store::{ContentReader, DatasetOutcome, DatasetReport, DumpFile};
 use lodeseek_worker::{Handler, Pool, PoolOptions, Task, TaskContext, WorkerError};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
@@ -35,13 +35,23 @@ const ERROR: u8 = b'E';
 
 /// Parser of untrusted files.
 #[derive(Clone, Debug, Default)]
-pub struct Parser(Option<Arc<ParserPools>>);
+pub struct Parser {
+    /// Worker processes; `None` if this process parses.
+    pools: Option<Arc<ParserPools>>,
+    cancellation: Cancellation,
+}
 
 impl Parser {
     /// Creates a parser whose workers have these options, and can read `folders`; for a file elsewhere, its own folder. The first
     /// file starts the first worker.
     pub(crate) fn with_workers(options: PoolOptions, folders: Vec<PathBuf>) -> Self {
-        Self(Some(Arc::new(ParserPools { options, folders, pools: Mutex::default() })))
+        let pools = ParserPools { options, folders, pools: Mutex::default() };
+        Self { pools: Some(Arc::new(pools)), cancellation: Cancellation::default() }
+    }
+
+    /// Returns a parser with the same workers that stops at a cancellation. Files that are parsed meanwhile are not read.
+    pub(crate) fn with_cancellation(&self, cancellation: Cancellation) -> Self {
+        Self { pools: self.pools.clone(), cancellation }
     }
 
     /// Returns the reader of catalogues.
@@ -50,56 +60,39 @@ impl Parser {
         Arc::new(self.clone())
     }
 
-    /// Returns a reader of the content of datasets that are loaded together.
+    /// Returns the reader of the content of datasets.
     #[must_use]
-    pub fn contents(&self) -> Arc<ContentParser> {
-        Arc::new(ContentParser { parser: self.clone(), failed: Mutex::default() })
+    pub fn contents(&self) -> Arc<dyn ContentReader> {
+        Arc::new(self.clone())
     }
 }
 
-/// Parser of the content of datasets that are loaded together.
-#[derive(Debug)]
-pub struct ContentParser {
-    parser: Parser,
-    /// Names of the files whose worker failed.
-    failed: Mutex<BTreeSet<String>>,
-}
-
-impl ContentParser {
-    /// Returns the outcome of a loaded dataset that a harvester expects. One whose worker failed is read again by the next harvest,
-    /// which may have other limits.
-    #[must_use]
-    pub fn store_outcome(&self, dataset: &DatasetReport) -> StoreOutcome {
-        let failed = self.failed();
-        let is_complete = !dataset.files.iter().any(|file| failed.contains(&file.file));
-        match dataset.outcome {
-            DatasetOutcome::Unchanged if is_complete => StoreOutcome::Unchanged,
-            DatasetOutcome::Unchanged | DatasetOutcome::Kept => StoreOutcome::Retained,
-            DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => {
-                if is_complete {
-                    StoreOutcome::Stored
-                } else {
-                    StoreOutcome::Incomplete
-                }
-            }
+/// Returns the outcome of a loaded dataset that a harvester expects. One whose worker failed is read again by the next harvest,
+/// which may have other limits.
+#[must_use]
+pub fn store_outcome(dataset: &DatasetReport) -> StoreOutcome {
+    let is_complete = !dataset.files.iter().any(|file| file.reader_failed);
+    match dataset.outcome {
+        DatasetOutcome::Unchanged if is_complete => StoreOutcome::Unchanged,
+        DatasetOutcome::Unchanged | DatasetOutcome::Kept => StoreOutcome::Retained,
+        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly if is_complete => {
+            StoreOutcome::Stored
         }
-    }
-
-    fn failed(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => StoreOutcome::Incomplete,
     }
 }
 
 impl CatalogReader for Parser {
     fn read(&self, source: &CatalogSource) -> Result<Catalog, CatalogError> {
-        let Some(pools) = &self.0 else { return source.read() };
+        let Some(pools) = &self.pools else { return source.read() };
         let path = source.path();
         let failed = |reason| CatalogError::Reader { path: path.to_owned(), reason };
         let folder = if path.is_dir() { path } else { Path::new("") };
         let mut result = CatalogResult::default();
         // A worker holds a catalogue as a whole, in more bytes than it sends.
         let limit = pools.options.limits.memory_megabytes << 20;
-        let run = pools.run(path, folder, &ParseTask::Catalog(source.clone()), limit, &mut |piece| result.take(piece));
+        let task = ParseTask::Catalog(source.clone());
+        let run = pools.run(path, folder, &task, limit, &self.cancellation, &mut |piece| result.take(piece));
         run.map_err(|error| failed(reason(&error)))?;
         let catalog = result.finish().ok_or_else(|| failed(INCOMPLETE.to_owned()))??;
         // The worker parsed the input of others: it decides about no other files.
@@ -107,12 +100,13 @@ impl CatalogReader for Parser {
     }
 }
 
-impl ContentReader for ContentParser {
+impl ContentReader for Parser {
     fn read_file(&self, file: &DumpFile, folder: &Path, sink: &mut dyn TripleSink) -> io::Result<Vec<FileReport>> {
-        let Some(pools) = &self.parser.0 else { return Ok(file.read(sink)) };
+        let Some(pools) = &self.pools else { return Ok(file.read(sink)) };
         let (mut reports, mut triples) = (None, 0);
         let limit = file.limits.decompressed_bytes;
-        let run = pools.run(&file.path, folder, &ParseTask::Content(file.clone()), limit, &mut |piece| {
+        let task = ParseTask::Content(file.clone());
+        let run = pools.run(&file.path, folder, &task, limit, &self.cancellation, &mut |piece| {
             match piece.split_first() {
                 Some((&TRIPLES, piece)) => triples += read_triple_stream(piece, sink)?,
                 Some((&REPORTS, json)) => reports = Some(serde_json::from_slice(json)?),
@@ -123,13 +117,12 @@ impl ContentReader for ContentParser {
         let reason = match (run, reports) {
             (Ok(()), Some(reports)) => return Ok(reports),
             (Ok(()), None) => INCOMPLETE.to_owned(),
-            (Err(error @ WorkerError::Start(_)), _) => return Err(io::Error::other(error)),
+            (Err(error @ (WorkerError::Start(_) | WorkerError::Cancelled)), _) => return Err(io::Error::other(error)),
             (Err(error), _) => reason(&error),
         };
         let reason = if triples > 0 { format!("{reason}; the rest was not read") } else { reason };
         tracing::warn!(file = file.name, reason, "a file could not be parsed");
-        self.failed().insert(file.name.clone());
-        Ok(vec![FileReport { triples, ..FileReport::unreadable(&file.name, reason) }])
+        Ok(vec![FileReport { triples, reader_failed: true, ..FileReport::unreadable(&file.name, reason) }])
     }
 }
 
@@ -176,12 +169,14 @@ impl ParserPools {
         folder: &Path,
         task: &ParseTask,
         limit: u64,
+        cancellation: &Cancellation,
         receive: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<(), WorkerError> {
         let unusual =
             |error| WorkerError::Ended(format!("{}: {error}; rename it, or use --no-workers", path.display()));
         let json = serde_json::to_vec(task).map_err(unusual)?;
-        let task = Task { task: &json, input: &[], time: PARSE_TIMEOUT, is_cancelled: &|| false, answer: None };
+        let is_cancelled = || cancellation.is_cancelled();
+        let task = Task { task: &json, input: &[], time: PARSE_TIMEOUT, is_cancelled: &is_cancelled, answer: None };
         let (mut failure, mut left) = (None, limit);
         let run = self.pool(path, folder)?.run(&task, &mut |piece| {
             let received = match left.checked_sub(piece.len() as u64) {
@@ -357,4 +352,21 @@ impl CatalogResult {
 pub(crate) fn unreadable_file(files: &[FileReport]) -> Option<String> {
     let file = files.iter().find(|file| file.outcome == Outcome::Unreadable)?;
     Some(format!("{}: {}", file.file, file.problems.first()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::DatasetId;
+
+    /// Two datasets of a batch may have files with the same name.
+    #[test]
+    fn a_failed_reader_concerns_its_own_dataset_only() {
+        let report = |id: &str, reader_failed: bool| {
+            let files = vec![FileReport { reader_failed, ..FileReport::unreadable("data.nt", "a reason") }];
+            DatasetReport::new(DatasetId::new(id).expect("an id"), "", 1, files)
+        };
+        assert_eq!(store_outcome(&report("oaks", true)), StoreOutcome::Incomplete);
+        assert_eq!(store_outcome(&report("elms", false)), StoreOutcome::Stored);
+    }
 }

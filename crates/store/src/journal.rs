@@ -189,7 +189,7 @@ mod tests {
         datasets.push(dataset("skipped", DatasetOutcome::Replaced, vec![skipped]));
         datasets.push(dataset("kept", DatasetOutcome::Kept, vec![FileReport::unreadable("b.ttl", "no such file")]));
         datasets.push(dataset("same", DatasetOutcome::Unchanged, Vec::new()));
-        let report = LoadReport { datasets, catalog_problems: vec!["an id".to_owned()], cleared_graphs: 0 };
+        let report = LoadReport { datasets, catalog_problems: vec!["an id".to_owned()], ..LoadReport::default() };
         note(&store, &report, &stamp(7)).expect("noted");
         let [load] = store.past_loads().expect("read").try_into().expect("one load");
         assert_eq!((load.time, load.datasets, load.written, load.triples), (86_407, 33, 31, 99));

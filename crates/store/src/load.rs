@@ -163,17 +163,36 @@ pub struct DatasetReport {
 }
 
 /// The report of a load.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LoadReport {
     /// Every dataset, in the order of the catalogue.
     pub datasets: Vec<DatasetReport>,
     /// Problems of the catalogue itself.
     pub catalog_problems: Vec<String>,
+    /// Number of problems of the catalogue that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted_catalog_problems: usize,
     /// Graphs of replaced versions that were cleared.
     pub cleared_graphs: usize,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
+fn is_zero(value: &usize) -> bool {
+    *value == 0
+}
+
 impl DatasetReport {
+    /// Keeps at most `max` problems of the files of all datasets together. The files report the numbers of the others.
+    pub fn limit_problems(datasets: &mut [Self], max: usize) {
+        let mut left = max;
+        for file in datasets.iter_mut().flat_map(|dataset| &mut dataset.files) {
+            let listed = file.problems.len().min(left);
+            left -= listed;
+            file.unlisted_problems += (file.problems.len() - listed) as u64;
+            file.problems.truncate(listed);
+        }
+    }
+
     /// Creates the report of a dataset with so many distinct triples.
     #[must_use]
     pub fn new(id: DatasetId, title: &str, triples: u64, files: Vec<FileReport>) -> Self {
@@ -188,6 +207,13 @@ impl LoadReport {
     #[must_use]
     pub fn triples(&self) -> u64 {
         self.datasets.iter().map(|dataset| dataset.triples).sum()
+    }
+
+    /// Keeps at most `max` problems of the catalogue, and as many of all files together. The numbers of the others are reported.
+    pub fn limit_problems(&mut self, max: usize) {
+        self.unlisted_catalog_problems += self.catalog_problems.len().saturating_sub(max);
+        self.catalog_problems.truncate(max);
+        DatasetReport::limit_problems(&mut self.datasets, max);
     }
 
     /// Datasets with a file that was not read as it stands.
@@ -807,6 +833,22 @@ mod tests {
         let other = Dataset::new(lodeseek_catalog::Metadata::new(DatasetId::new("elms").expect("an id")));
         let error = Loader::new(&store).replace_description(&other).expect_err("absent");
         assert!(matches!(error, StoreError::NoDataset(_)), "{error}");
+    }
+
+    #[test]
+    fn problems_beyond_a_limit_are_counted() {
+        let dataset = |id: &str| {
+            let files = vec![FileReport::unreadable("a.nt", "missing"), FileReport::unreadable("b.nt", "missing")];
+            DatasetReport::new(DatasetId::new(id).expect("an id"), "", 0, files)
+        };
+        let datasets = vec![dataset("oaks"), dataset("elms")];
+        let catalog_problems = vec!["invalid".to_owned(); 5];
+        let mut report = LoadReport { datasets, catalog_problems, ..LoadReport::default() };
+        report.limit_problems(3);
+        assert_eq!((report.catalog_problems.len(), report.unlisted_catalog_problems), (3, 2));
+        let files: Vec<_> = report.datasets.iter().flat_map(|dataset| &dataset.files).collect();
+        assert_eq!(files.iter().map(|file| file.problems.len()).collect::<Vec<_>>(), [1, 1, 1, 0]);
+        assert_eq!((files[3].unlisted_problems, report.with_problems().count()), (1, 2));
     }
 
     #[test]

@@ -161,6 +161,9 @@ pub struct FileReport {
     /// Number of problems that are not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlisted_problems: u64,
+    /// If true, the process that read the file failed: with other limits, it may be readable. Not serialized.
+    #[serde(skip)]
+    pub reader_failed: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
@@ -179,13 +182,14 @@ impl FileReport {
             outcome: Outcome::Complete,
             problems: Vec::new(),
             unlisted_problems: 0,
+            reader_failed: false,
         }
     }
 
     /// Returns true if the whole file was read without problems.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.outcome == Outcome::Complete && self.problems.is_empty()
+        self.outcome == Outcome::Complete && self.problems.is_empty() && self.unlisted_problems == 0
     }
 
     /// Creates the report of a file that could not be opened.

@@ -4,13 +4,17 @@ use super::Tasks;
 use super::change_lock::{ChangeGuard, ChangeLock};
 use crate::AppState;
 use crate::parsing::Parser;
-use lodeseek_engine::Searcher;
+use lodeseek_engine::{EngineError, IndexOptions, Searcher, Updater};
 use lodeseek_snapshot::StorageOptions;
 use lodeseek_sparql::QueryEngine;
-use lodeseek_store::Store;
+use lodeseek_store::{LoadOptions, Stamp, Store};
+use oxsdatatypes::DateTime;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+/// Time after which replaced content is deleted. Requests that began earlier may still read it.
+pub(super) const RETENTION: Duration = Duration::from_secs(60);
 
 /// A task on a thread of its own, for the lifetime of the server.
 #[derive(Clone)]
@@ -80,9 +84,19 @@ impl Live {
         self.changes.lock()
     }
 
-    /// Returns true if no task changed the collection for a time.
-    pub(super) fn is_quiet(&self, time: Duration) -> bool {
-        self.changes.is_quiet(time)
+    /// Returns an updater that stamps datasets and snippets with the current time.
+    pub(super) fn updater(&self, load: LoadOptions) -> Updater<'_> {
+        let now = Some(DateTime::now());
+        let stamp = Stamp { now, ..load.stamp };
+        Updater::new(&self.store, LoadOptions { stamp, ..load }, IndexOptions { now, ..IndexOptions::default() })
+    }
+
+    /// Deletes replaced content. Returns false if a change was made within [`RETENTION`]: requests that began earlier may still
+    /// read what it replaced.
+    pub(super) fn clear_replaced(&self) -> Result<bool, EngineError> {
+        let Some(_change) = self.changes.lock_if_quiet(RETENTION) else { return Ok(false) };
+        self.updater(LoadOptions::default()).clear_replaced()?;
+        Ok(true)
     }
 
     /// Sleeps for a time, or until the server stops. Returns true if the server still runs.

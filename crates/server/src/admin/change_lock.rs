@@ -38,10 +38,15 @@ impl ChangeLock {
         ChangeGuard(self)
     }
 
-    /// Returns true if no task held the lock for a time.
-    pub(super) fn is_quiet(&self, time: Duration) -> bool {
-        let tickets = self.tickets();
-        tickets.current == tickets.last && tickets.released.is_none_or(|last| last.elapsed() >= time)
+    /// Takes the lock if no task held or requested it for a time.
+    pub(super) fn lock_if_quiet(&self, time: Duration) -> Option<ChangeGuard<'_>> {
+        let mut tickets = self.tickets();
+        let is_free = tickets.current == tickets.last;
+        if !is_free || tickets.released.is_some_and(|last| last.elapsed() < time) {
+            return None;
+        }
+        tickets.last += 1;
+        Some(ChangeGuard(self))
     }
 
     fn tickets(&self) -> MutexGuard<'_, Tickets> {
@@ -93,10 +98,11 @@ mod tests {
     #[test]
     fn it_is_quiet_some_time_after_the_last_change() {
         let lock = ChangeLock::default();
-        assert!(lock.is_quiet(Duration::from_secs(60)), "nothing was changed");
-        let change = lock.lock();
-        assert!(!lock.is_quiet(Duration::ZERO), "a change is made");
+        drop(lock.lock_if_quiet(Duration::from_secs(60)).expect("nothing was changed"));
+        assert!(lock.lock_if_quiet(Duration::from_secs(60)).is_none(), "it was held just now");
+        let change = lock.lock_if_quiet(Duration::ZERO).expect("no other task holds it");
+        assert!(lock.lock_if_quiet(Duration::ZERO).is_none(), "a change is made");
         drop(change);
-        assert!(lock.is_quiet(Duration::ZERO) && !lock.is_quiet(Duration::from_secs(60)));
+        drop(lock.lock());
     }
 }

@@ -9,13 +9,11 @@ use super::harvest_schedule::index_pending;
 use super::harvests::harvest;
 use super::jobs::{Jobs, Next, Progress};
 use lodeseek_catalog::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata};
-use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, Updater, backup};
+use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, backup};
 use lodeseek_harvest::HarvestRequest;
 use lodeseek_net::egress::{Cancellation, IpNet};
 use lodeseek_snapshot::{RemoteSnapshots, Retention, SnapshotError, SnapshotLocation, publish};
-use lodeseek_store::{
-    DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, Stamp, Store, StoreError,
-};
+use lodeseek_store::{DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, Store, StoreError};
 use oxsdatatypes::DateTime;
 use serde_json::{Value, json};
 use std::fs;
@@ -30,12 +28,12 @@ use std::time::{Duration, Instant, SystemTime};
 const QUIET: Duration = Duration::from_secs(2);
 /// Time after which it is updated even if changes never pause.
 const MAX_DELAY: Duration = Duration::from_secs(60);
-/// Time after which replaced content is deleted. Requests that began earlier may still read it.
-const RETENTION: Duration = Duration::from_secs(60);
 /// Number of datasets of a catalogue that are loaded and indexed as one step.
 const STEP: usize = 200;
-/// Maximum number of problems in the result of a job.
+/// Maximum number of problems in the result of an upload.
 const MAX_PROBLEMS: usize = 20;
+/// Maximum number of problems of catalogues, and of files, in the result of a load or a harvest.
+pub(super) const MAX_LISTED_PROBLEMS: usize = 1000;
 
 /// A requested change.
 pub(crate) enum Change {
@@ -271,12 +269,17 @@ pub(crate) fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
 
 fn make(change: Change, live: &Live, control: &Control) -> Result<Value, Failure> {
     control.check()?;
+    // A cancellation ends the processes that parse files, and so lets the current step fail.
+    perform(change, live, control).map_err(|failure| control.check().err().unwrap_or(failure))
+}
+
+fn perform(change: Change, live: &Live, control: &Control) -> Result<Value, Failure> {
     match change {
         // A harvest locks changes for each of its batches.
         Change::Harvest(request) => harvest(&request, live, control),
         Change::Put(upload) => {
             let upload = downloaded(*upload, control)?;
-            locked(live, || put(upload, live))
+            locked(live, || put(upload, live, control))
         }
         Change::Load { sources, id_prefix, spool } => {
             locked(live, || load(&sources, &id_prefix, spool.as_ref(), live, control))
@@ -297,14 +300,6 @@ fn locked(live: &Live, change: impl FnOnce() -> Result<Value, Failure>) -> Resul
     result
 }
 
-/// Returns an updater that stamps datasets with the current time.
-fn updater(live: &Live, incomplete: Incomplete) -> Updater<'_> {
-    let now = Some(DateTime::now());
-    let (stamp, reader) = (Stamp { now, origin: None }, live.parser.contents());
-    let load = LoadOptions { stamp, reader, incomplete, ..LoadOptions::default() };
-    Updater::new(&live.store, load, IndexOptions { now, ..IndexOptions::default() })
-}
-
 /// Downloads the files of an upload that are named by their addresses, beside other changes.
 fn downloaded(mut upload: DatasetUpload, control: &Control) -> Result<DatasetUpload, Failure> {
     if upload.addresses.is_empty() {
@@ -315,13 +310,14 @@ fn downloaded(mut upload: DatasetUpload, control: &Control) -> Result<DatasetUpl
     Ok(upload)
 }
 
-fn put(upload: DatasetUpload, live: &Live) -> Result<Value, Failure> {
+fn put(upload: DatasetUpload, live: &Live, control: &Control) -> Result<Value, Failure> {
     let DatasetUpload { id, metadata, dumps, spool, .. } = upload;
     let present = entry(&live.store, &id)?;
     let is_new = present.is_none();
     let has_dumps = !dumps.is_empty();
     let dataset = described(id.clone(), metadata, dumps, present.as_ref());
-    let updater = updater(live, Incomplete::Rejected);
+    let reader = live.parser.with_cancellation(control.cancellation()).contents();
+    let updater = live.updater(LoadOptions { reader, incomplete: Incomplete::Rejected, ..LoadOptions::default() });
     let report = if is_new || has_dumps {
         let catalog = Catalog { folder: spool.path().to_owned(), datasets: vec![dataset], ..Catalog::default() };
         updater.all_or_nothing(&[id], |updater| updater.run(catalog, &[]))?
@@ -430,14 +426,16 @@ fn load(
     live: &Live,
     control: &Control,
 ) -> Result<Value, Failure> {
-    let reader = live.parser.catalogs();
-    let catalogs = Catalog::read_all_with(reader.as_ref(), sources, id_prefix).map_err(|error| match spool {
-        Some(spool) => Failure::Error(spool.without_path(&error.to_string())),
-        None => error.into(),
-    })?;
+    let parser = live.parser.with_cancellation(control.cancellation());
+    let catalogs =
+        Catalog::read_all_with(parser.catalogs().as_ref(), sources, id_prefix).map_err(|error| match spool {
+            Some(spool) => Failure::Error(spool.without_path(&error.to_string())),
+            None => error.into(),
+        })?;
     let total = catalogs.iter().map(|catalog| catalog.datasets.len()).sum();
-    let updater = updater(live, Incomplete::Stored);
+    let updater = live.updater(LoadOptions { reader: parser.contents(), ..LoadOptions::default() });
     let mut whole = LoadReport::default();
+    let truncated: Vec<usize> = (0..catalogs.len()).filter(|&number| catalogs[number].is_truncated).collect();
     for catalog in catalogs {
         whole.catalog_problems.extend(catalog.problems);
         let mut datasets = catalog.datasets.into_iter().peekable();
@@ -453,7 +451,10 @@ fn load(
         }
     }
     control.report(total, total);
-    serde_json::to_value(&whole).map_err(|error| Failure::Error(error.to_string()))
+    whole.limit_problems(MAX_LISTED_PROBLEMS);
+    let mut result = serde_json::to_value(&whole).map_err(|error| Failure::Error(error.to_string()))?;
+    result["truncated_sources"] = json!(truncated);
+    Ok(result)
 }
 
 fn remove(ids: &[DatasetId], live: &Live) -> Result<Value, Failure> {
@@ -461,13 +462,13 @@ fn remove(ids: &[DatasetId], live: &Live) -> Result<Value, Failure> {
     if let Some(missing) = ids.iter().find(|id| present.binary_search(id).is_err()) {
         return Err(Failure::Error(format!("nothing was removed: there is no dataset {missing}")));
     }
-    updater(live, Incomplete::Stored).all_or_nothing(ids, |updater| updater.remove(ids))?;
+    live.updater(LoadOptions::default()).all_or_nothing(ids, |updater| updater.remove(ids))?;
     Ok(json!({ "removed": ids.len() }))
 }
 
 fn index(rebuild: bool, live: &Live, control: &Control) -> Result<Value, Failure> {
     if !rebuild {
-        let indexed = updater(live, Incomplete::Stored).catch_up(&live.searcher)?;
+        let indexed = live.updater(LoadOptions::default()).catch_up(&live.searcher)?;
         return Ok(json!({ "indexed": indexed }));
     }
     let options = IndexOptions { rebuild, now: Some(DateTime::now()), ..IndexOptions::default() };
@@ -502,11 +503,13 @@ impl Upkeep {
             tracing::warn!(%error, "cannot update duplicates, vectors and statistics; the next change tries again");
         }
         // The jobs of other lanes replace content, too.
-        if self.has_replaced && live.is_quiet(RETENTION) {
-            self.has_replaced = false;
-            let _change = live.lock_changes();
-            if let Err(error) = updater(live, Incomplete::Stored).clear_replaced() {
-                tracing::warn!(%error, "cannot delete replaced content; the next change tries again");
+        if self.has_replaced {
+            match live.clear_replaced() {
+                Ok(is_cleared) => self.has_replaced = !is_cleared,
+                Err(error) => {
+                    self.has_replaced = false;
+                    tracing::warn!(%error, "cannot delete replaced content; the next change tries again");
+                }
             }
         }
     }
@@ -514,7 +517,7 @@ impl Upkeep {
 
 fn update_derived(live: &Live) -> Result<(), EngineError> {
     let _change = live.lock_changes();
-    updater(live, Incomplete::Stored).find_duplicates()?;
+    live.updater(LoadOptions::default()).find_duplicates()?;
     live.searcher.encode()?;
     live.queries.prepare_statistics()?;
     Ok(())

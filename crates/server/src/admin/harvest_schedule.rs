@@ -1,9 +1,9 @@
 //! Scheduled harvests: a background task that harvests sources at intervals into the home that is served.
 
-use super::harvests::{BoxError, acquire_for_schedule, error_chain, run, updater};
+use super::background::RETENTION;
+use super::harvests::{BoxError, acquire_for_schedule, error_chain, run};
 use super::{Background, Live};
 use crate::parsing::unreadable_file;
-use lodeseek_engine::{IndexOptions, Updater};
 use lodeseek_harvest::{Downloads, HarvestOptions, HarvestReport, allow_source_hosts, default_name};
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use lodeseek_store::{DatasetReport, LoadOptions};
@@ -11,8 +11,6 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of failures that are logged for one harvest.
 const LOGGED_FAILURES: usize = 5;
-/// Time after which replaced content is deleted. Requests that began earlier may still read it.
-const RETENTION: Duration = Duration::from_secs(60);
 
 /// Sources that a server harvests again and again. Changes are served as soon as they are indexed.
 ///
@@ -52,23 +50,20 @@ impl HarvestSchedule {
             if !live.sleep(next.saturating_duration_since(Instant::now())) {
                 return;
             }
-            let mut shortest = RETENTION;
             for (source, due) in self.sources.iter().zip(&mut due) {
                 let started = Instant::now();
                 if *due <= started {
                     self.harvest_and_report(source, live);
                     *due = started + source.every;
-                    shortest = shortest.min(source.every);
                 }
             }
-            if !live.sleep(shortest) {
+            let next = due.iter().min().map_or(RETENTION, |next| next.saturating_duration_since(Instant::now()));
+            if !live.sleep(next.min(RETENTION)) {
                 return;
             }
-            let change = live.lock_changes();
-            if let Err(error) = default_updater(live).clear_replaced() {
+            if let Err(error) = live.clear_replaced() {
                 tracing::warn!(%error, "cannot delete replaced content; retrying after the next harvest");
             }
-            drop(change);
         }
     }
 
@@ -94,7 +89,7 @@ impl HarvestSchedule {
         let (report, problems) = run(live, &egress, &default_name(&sources), &sources, options, &|_| ())?;
         let change = live.lock_changes();
         if has_changes(&report) {
-            updater(live, None).find_duplicates()?;
+            live.updater(LoadOptions::default()).find_duplicates()?;
         }
         let encoded = live.searcher.encode()?;
         live.queries.prepare_statistics()?;
@@ -107,15 +102,11 @@ impl HarvestSchedule {
 /// Indexes datasets that were stored, but not indexed, before the server started.
 pub(super) fn index_pending(live: &Live) {
     let _change = live.lock_changes();
-    match default_updater(live).catch_up(&live.searcher) {
+    match live.updater(LoadOptions::default()).catch_up(&live.searcher) {
         Ok(0) => {}
         Ok(count) => tracing::info!("indexed {count} datasets whose index entry was missing or outdated"),
         Err(error) => tracing::error!(%error, "cannot index the datasets that are not indexed yet"),
     }
-}
-
-fn default_updater(live: &Live) -> Updater<'_> {
-    Updater::new(&live.store, LoadOptions::default(), IndexOptions::default())
 }
 
 fn has_changes(report: &HarvestReport) -> bool {

@@ -3,11 +3,10 @@
 //! One harvest runs at a time. It locks changes for each batch only, so that other changes go between its batches.
 
 use super::Live;
-use super::changes::{Control, Failure};
+use super::changes::{Control, Failure, MAX_LISTED_PROBLEMS};
 use super::jobs::Progress;
-use crate::parsing::ContentParser;
+use crate::parsing::{Parser, store_outcome};
 use lodeseek_catalog::{Catalog, DatasetId};
-use lodeseek_engine::{IndexOptions, Updater};
 use lodeseek_harvest::{
     Batch, DatasetSink, HarvestOptions, HarvestProgress, HarvestReport, HarvestRequest, Harvester, StoreOutcome,
     is_address,
@@ -16,11 +15,10 @@ use lodeseek_net::egress::Egress;
 use lodeseek_rdf::dump::Outcome;
 use lodeseek_store::{DatasetReport, LoadOptions, Stamp};
 use oxrdf::NamedNode;
-use oxsdatatypes::DateTime;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::error::Error;
-use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
+use std::sync::{MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -113,7 +111,8 @@ fn harvest_group(
         let (requests, bytes) = (Some(spent.requests), Some(spent.bytes));
         control.report_progress(Progress { done: datasets, total: 0, pages: Some(pages), requests, bytes });
     };
-    let (report, problems) = run(live, &egress, &request.name_of(sources), sources, options, &show)?;
+    let (report, mut problems) = run(live, &egress, &request.name_of(sources), sources, options, &show)?;
+    DatasetReport::limit_problems(&mut problems, MAX_LISTED_PROBLEMS);
     Ok(HarvestOutcome::new(report, &problems, started)?)
 }
 
@@ -127,9 +126,9 @@ pub(super) fn run(
     show: &dyn Fn(HarvestProgress),
 ) -> Result<(HarvestReport, Vec<DatasetReport>), BoxError> {
     let existing_ids = live.store.ids()?.into_iter().collect();
-    let reader = live.parser.catalogs();
-    let options = HarvestOptions { existing_ids, reader, batch_size: BATCH, ..options };
-    let mut sink = LiveSink { live, problems: Vec::new() };
+    let parser = live.parser.with_cancellation(options.cancellation.clone());
+    let options = HarvestOptions { existing_ids, reader: parser.catalogs(), batch_size: BATCH, ..options };
+    let mut sink = LiveSink { live, parser, problems: Vec::new() };
     let harvester = Harvester::new(egress, &live.store.home().join("harvest"), name).with_options(options);
     let report = harvester.run(sources, &mut sink, show)?;
     Ok((report, sink.problems))
@@ -146,21 +145,10 @@ pub(super) fn error_chain(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// Returns an updater that stamps datasets with the current time and their origin.
-pub(super) fn updater(live: &Live, origin: Option<NamedNode>) -> Updater<'_> {
-    updater_with(live, origin, live.parser.contents())
-}
-
-fn updater_with(live: &Live, origin: Option<NamedNode>, reader: Arc<ContentParser>) -> Updater<'_> {
-    let now = Some(DateTime::now());
-    let stamp = Stamp { now, origin };
-    let load = LoadOptions { stamp, reader, ..LoadOptions::default() };
-    Updater::new(&live.store, load, IndexOptions { now, ..IndexOptions::default() })
-}
-
 /// Sink that stores and indexes harvested datasets in the home that is served.
 struct LiveSink<'l> {
     live: &'l Live,
+    parser: Parser,
     /// Datasets with a file that could not be read completely.
     problems: Vec<DatasetReport>,
 }
@@ -168,13 +156,13 @@ struct LiveSink<'l> {
 impl DatasetSink for LiveSink<'_> {
     fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, BoxError> {
         let _change = self.live.lock_changes();
-        let parser = self.live.parser.contents();
-        let updater = updater_with(self.live, origin(&batch.source), Arc::clone(&parser));
+        let stamp = Stamp { now: None, origin: origin(&batch.source) };
+        let load = LoadOptions { stamp, reader: self.parser.contents(), ..LoadOptions::default() };
         let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
-        let report = updater.run(catalog, &[])?;
+        let report = self.live.updater(load).run(catalog, &[])?;
         self.live.searcher.refresh()?;
         let outcomes = report.load.datasets.iter();
-        let outcomes = outcomes.map(|dataset| (dataset.id.clone(), parser.store_outcome(dataset))).collect();
+        let outcomes = outcomes.map(|dataset| (dataset.id.clone(), store_outcome(dataset))).collect();
         self.problems.extend(report.load.datasets.into_iter().filter(has_unread_file));
         Ok(outcomes)
     }
@@ -184,7 +172,7 @@ impl DatasetSink for LiveSink<'_> {
         // Another change may have removed some of them since the harvest began.
         let present = self.live.store.ids()?;
         let ids: Vec<DatasetId> = ids.iter().filter(|id| present.binary_search(id).is_ok()).cloned().collect();
-        updater(self.live, None).remove(&ids)?;
+        self.live.updater(LoadOptions::default()).remove(&ids)?;
         self.live.searcher.refresh()?;
         Ok(())
     }

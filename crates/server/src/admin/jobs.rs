@@ -168,7 +168,6 @@ impl Jobs {
         };
         inner.jobs.insert(job.id, job.clone());
         inner.waiting.push_back((job.id, change));
-        forget_old(&mut inner.jobs);
         self.wake.notify_all();
         Ok(job)
     }
@@ -206,33 +205,36 @@ impl Jobs {
 
     /// Ends a running job and logs it.
     pub(crate) fn end(&self, id: u64, outcome: Outcome) {
-        let mut inner = self.lock();
-        inner.running.retain(|(running, _)| *running != id);
-        if let Some(job) = inner.jobs.get_mut(&id) {
-            match outcome {
-                Outcome::Done(result) => (job.state, job.result) = (JobState::Done, Some(result)),
-                Outcome::Failed(error) => (job.state, job.error) = (JobState::Failed, Some(error)),
-                Outcome::Cancelled => job.state = JobState::Cancelled,
-            }
-            self.log_end(job);
-        }
-        drop(inner);
-        self.ended.send_modify(|count| *count += 1);
+        let (state, result, error) = match outcome {
+            Outcome::Done(result) => (JobState::Done, Some(result), None),
+            Outcome::Failed(error) => (JobState::Failed, None, Some(error)),
+            Outcome::Cancelled => (JobState::Cancelled, None, None),
+        };
+        self.finish(id, state, result, error);
     }
 
-    fn log_end(&self, job: &mut Job) {
-        let time = now();
-        job.ended = Some(time);
-        let Job { id, by, datasets, action, .. } = &*job;
-        let (id, action, outcome, detail) = (*id, *action, job.state.name(), job.error.as_deref());
+    /// Logs the end of a job, then makes it visible. Nothing is written while the queue is locked.
+    fn finish(&self, id: u64, state: JobState, result: Option<Value>, error: Option<String>) {
+        let Some(job) = self.get(id) else { return };
+        let Job { by, datasets, action, .. } = &job;
+        let (time, outcome, detail) = (now(), state.name(), error.as_deref());
         tracing::info!(job = id, by, action, outcome, detail, datasets = datasets.len(), "a change ended");
         let entry = AuditEntry { time, job: id, by, action, datasets, outcome, detail };
         if let Err(error) = self.audit.append(&entry) {
             tracing::error!(%error, job = id, "cannot write the audit log");
         }
+        let mut inner = self.lock();
+        inner.running.retain(|(running, _)| *running != id);
+        if let Some(job) = inner.jobs.get_mut(&id) {
+            (job.state, job.ended, job.result, job.error) = (state, Some(time), result, error);
+        }
+        forget_old(&mut inner.jobs);
+        drop(inner);
+        self.ended.send_modify(|count| *count += 1);
     }
 
-    /// Cancels a job: at once if it has not begun, else after its current step.
+    /// Cancels a job: at once if it has not begun, else after its current step. The files of its change are deleted, and the
+    /// audit log is written: not for async threads.
     pub(crate) fn cancel(&self, id: u64) -> Cancelled {
         let mut inner = self.lock();
         let Some(state) = inner.jobs.get(&id).map(|job| job.state) else { return Cancelled::Unknown };
@@ -243,13 +245,14 @@ impl Jobs {
             is_cancelled.store(true, Ordering::SeqCst);
             return Cancelled::Requested;
         }
-        inner.waiting.retain(|(waiting, _)| *waiting != id);
-        if let Some(job) = inner.jobs.get_mut(&id) {
-            job.state = JobState::Cancelled;
-            self.log_end(job);
-        }
+        let place = inner.waiting.iter().position(|(waiting, _)| *waiting == id);
+        let change = place.and_then(|place| inner.waiting.remove(place));
         drop(inner);
-        self.ended.send_modify(|count| *count += 1);
+        // Without a change, another thread is cancelling the job.
+        if change.is_some() {
+            drop(change);
+            self.finish(id, JobState::Cancelled, None, None);
+        }
         Cancelled::Removed
     }
 
@@ -271,6 +274,13 @@ impl Jobs {
 
     pub(crate) fn get(&self, id: u64) -> Option<Job> {
         self.lock().jobs.get(&id).cloned()
+    }
+
+    /// Returns true if a job that has not ended names a dataset.
+    pub(crate) fn is_pending(&self, dataset: &str) -> bool {
+        let inner = self.lock();
+        let mut pending = inner.jobs.values().filter(|job| !job.state.has_ended());
+        pending.any(|job| job.datasets.iter().any(|named| named == dataset))
     }
 
     /// Returns all jobs in memory, the latest first.
@@ -295,11 +305,13 @@ impl Jobs {
     }
 }
 
-/// Removes the oldest ended jobs beyond the limit.
+/// Removes the ended jobs beyond the limit, those that ended first.
 fn forget_old(jobs: &mut BTreeMap<u64, Job>) {
-    while jobs.len() > MAX_ENDED + MAX_WAITING + 1 {
-        let Some(oldest) = jobs.iter().find(|(_, job)| job.state.has_ended()).map(|(id, _)| *id) else { return };
-        jobs.remove(&oldest);
+    let ended = jobs.values().filter(|job| job.state.has_ended()).map(|job| (job.ended, job.id));
+    let mut ended: Vec<(Option<u64>, u64)> = ended.collect();
+    ended.sort_unstable();
+    for (_, id) in &ended[..ended.len().saturating_sub(MAX_ENDED)] {
+        jobs.remove(id);
     }
 }
 
@@ -388,6 +400,24 @@ mod tests {
         assert_eq!(jobs.get(1).expect("a job").state, JobState::Cancelled);
         assert!(matches!(jobs.next(Lane::Changes, Duration::from_secs(60)), Next::Stop));
         assert_eq!(jobs.add(removal("b"), "ci").map(|job| job.id), Err(Refusal::Stopping));
+    }
+
+    #[test]
+    fn only_the_latest_ended_jobs_are_kept() {
+        let home = tempfile::tempdir().expect("a folder");
+        let jobs = Jobs::new(home.path());
+        let waiting = jobs.add(removal("a"), "ci").expect("added");
+        assert!(jobs.is_pending("a") && !jobs.is_pending("b"));
+        // The first of them ended last.
+        let ended = |id: u64| {
+            let time = if id == 2 { 9000 } else { id };
+            (id, Job { id, state: JobState::Done, ended: Some(time), ..waiting.clone() })
+        };
+        let mut all: BTreeMap<u64, Job> = (2..MAX_ENDED as u64 + 12).map(ended).collect();
+        all.insert(1, waiting.clone());
+        forget_old(&mut all);
+        let ids: Vec<u64> = all.into_keys().collect();
+        assert_eq!((ids.len(), &ids[..3]), (MAX_ENDED + 1, &[1, 2, 13][..]));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod metrics;
 mod page;
 mod schemas;
 mod tokens;
+mod uploads;
 
 pub use background::{Background, Live};
 pub use change_lock::ChangeGuard;
@@ -26,8 +27,9 @@ pub use harvest_schedule::{HarvestSchedule, ScheduledSource};
 pub use harvests::{HarvestOutcome, has_unread_file};
 #[cfg(unix)]
 pub use local_socket::socket_path;
-pub use management::{ChangeWorker, MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES};
+pub use management::{ChangeWorker, MAX_UPLOAD_BYTES};
 pub use tokens::{Scope, Token, TokenError, Tokens};
+pub use uploads::{MAX_CATALOG_FILES, MAX_SOURCES};
 
 pub(crate) use background::StopSignal;
 pub(crate) use change_lock::ChangeLock;

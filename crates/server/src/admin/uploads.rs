@@ -1,0 +1,332 @@
+//! Uploads of datasets, catalogues and dumps: bodies of requests, received into files.
+
+use super::changes::{Change, DatasetUpload, Spool, UploadedFile};
+use crate::error::ApiError;
+use crate::parsing::Parser;
+use axum::body::{Body, HttpBody};
+use axum::extract::multipart::{Field, MultipartError};
+use axum::extract::{FromRequest, Multipart, Request};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use lodeseek_catalog::{CatalogReader, CatalogSource, Dataset, DatasetId, Dialect};
+use lodeseek_harvest::is_address;
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Maximum size of an uploaded description in bytes: 16 MiB.
+const MAX_METADATA_BYTES: u64 = 16 << 20;
+/// Maximum number of files of an uploaded dataset.
+const MAX_FILES: usize = 100;
+/// Maximum number of files of an uploaded catalogue.
+pub const MAX_CATALOG_FILES: usize = 10_000;
+/// Maximum number of sources of a load or a harvest.
+pub const MAX_SOURCES: usize = 100;
+/// Maximum size of a text field of an upload in bytes.
+const MAX_TEXT_BYTES: usize = 1 << 14;
+
+/// Receives an upload into its folder, and reads its description.
+pub(super) async fn receive(
+    request: Request,
+    id: DatasetId,
+    spool: Spool,
+    parser: &Parser,
+) -> Result<DatasetUpload, ApiError> {
+    let media_type = content_type(request.headers().get(header::CONTENT_TYPE));
+    let mut upload =
+        DatasetUpload { id, metadata: None, dumps: Vec::new(), addresses: Vec::new(), networks: Arc::default(), spool };
+    if media_type.as_deref() != Some("multipart/form-data") {
+        let path = description_path(&upload.spool, media_type.as_deref(), None)?;
+        receive_body(request.into_body(), &path).await?;
+        let body = path.clone();
+        let address = tokio::task::spawn_blocking(move || only_address(&body)).await;
+        match address.map_err(|error| ApiError::internal(&error))?? {
+            Some(address) => upload.addresses.push(address),
+            None => upload.metadata = Some(read_description(path, upload.id.clone(), parser).await?),
+        }
+        return Ok(upload);
+    }
+    let mut multipart = open_form(request).await?;
+    while let Some(mut field) = next_field(&mut multipart).await? {
+        let media_type = field.content_type().map(|text| text.split(';').next().unwrap_or(text).trim().to_owned());
+        let name = field.file_name().map(str::to_owned);
+        match field.name() {
+            Some("metadata") if upload.metadata.is_some() => {
+                return Err(ApiError::bad_request("there are several fields `metadata`; send one"));
+            }
+            Some("metadata") => {
+                let path = description_path(&upload.spool, media_type.as_deref(), name.as_deref())?;
+                receive_field(&mut field, &path, MAX_METADATA_BYTES).await?;
+                upload.metadata = Some(read_description(path, upload.id.clone(), parser).await?);
+            }
+            Some("dump") => {
+                let name = dump_name(name.as_deref(), &upload.dumps)?;
+                let path = upload.spool.path().join(&name);
+                receive_field(&mut field, &path, u64::MAX).await?;
+                let media_type = media_type.filter(|text| !is_generic(text));
+                upload.dumps.push(UploadedFile { name, path, media_type, address: None });
+            }
+            Some("url") if upload.addresses.len() >= MAX_FILES => {
+                return Err(ApiError::bad_request(format!("an upload may have at most {MAX_FILES} files")));
+            }
+            Some("url") => upload.addresses.push(file_address(&receive_text(&mut field).await?)?),
+            other => return Err(unknown_field(other, "metadata, dump, url")),
+        }
+    }
+    if upload.metadata.is_none() && upload.dumps.is_empty() && upload.addresses.is_empty() {
+        let message =
+            "the upload is empty; send the field `metadata`, files in fields `dump`, or addresses in fields `url`";
+        return Err(ApiError::bad_request(message));
+    }
+    Ok(upload)
+}
+
+pub(super) fn is_form(headers: &HeaderMap) -> bool {
+    content_type(headers.get(header::CONTENT_TYPE)).as_deref() == Some("multipart/form-data")
+}
+
+/// Receives the files of catalogues and dumps into a folder.
+pub(super) async fn receive_sources(request: Request, spool: Spool) -> Result<Change, ApiError> {
+    let mut multipart = open_form(request).await?;
+    let (mut sources, mut id_prefix, mut files) = (Vec::new(), String::new(), 0);
+    while let Some(mut field) = next_field(&mut multipart).await? {
+        match field.name() {
+            Some("file") => {
+                files += 1;
+                if files > MAX_CATALOG_FILES {
+                    return Err(ApiError::bad_request(format!("an upload may have at most {MAX_CATALOG_FILES} files")));
+                }
+                let path = spool.path().join(relative_path(field.file_name().unwrap_or_default())?);
+                if let Some(folder) = path.parent() {
+                    fs::create_dir_all(folder).map_err(|error| ApiError::internal(&error))?;
+                }
+                receive_field(&mut field, &path, u64::MAX).await?;
+            }
+            Some("source") if sources.len() < MAX_SOURCES => {
+                sources.push(spool.path().join(relative_path(&receive_text(&mut field).await?)?));
+            }
+            Some("source") => return Err(ApiError::bad_request(format!("name 1 to {MAX_SOURCES} sources"))),
+            Some("idPrefix") => id_prefix = receive_text(&mut field).await?,
+            other => return Err(unknown_field(other, "file, source, idPrefix")),
+        }
+    }
+    if sources.is_empty() || files == 0 {
+        return Err(ApiError::bad_request("send files in fields `file`, and name those to load in fields `source`"));
+    }
+    Ok(Change::Load { sources, id_prefix, spool: Some(spool) })
+}
+
+/// Returns the path of an uploaded file, which cannot leave its folder.
+fn relative_path(name: &str) -> Result<PathBuf, ApiError> {
+    let is_plain = |part: &str| {
+        !part.is_empty() && !matches!(part, "." | "..") && part.len() <= 200 && !part.contains(['\\', ':'])
+    };
+    if name.len() > 2000 || name.contains(char::is_control) || !name.split('/').all(is_plain) {
+        let message = format!("{name:?} is no relative path of a file; use a name such as dumps/trees.nt");
+        return Err(ApiError::bad_request(message));
+    }
+    Ok(name.split('/').collect())
+}
+
+async fn receive_text(field: &mut Field<'_>) -> Result<String, ApiError> {
+    let mut text = Vec::new();
+    while let Some(chunk) = field.chunk().await.map_err(|error| form_error(&error))? {
+        text.extend_from_slice(&chunk);
+        if text.len() > MAX_TEXT_BYTES {
+            return Err(ApiError::bad_request(format!("a text field has more than {MAX_TEXT_BYTES} bytes")));
+        }
+    }
+    String::from_utf8(text).map_err(|_| ApiError::bad_request("a text field is not in UTF-8"))
+}
+
+async fn open_form(request: Request) -> Result<Multipart, ApiError> {
+    Multipart::from_request(request, &()).await.map_err(|rejection| ApiError::bad_request(rejection.body_text()))
+}
+
+async fn next_field(form: &mut Multipart) -> Result<Option<Field<'_>>, ApiError> {
+    form.next_field().await.map_err(|error| form_error(&error))
+}
+
+fn form_error(error: &MultipartError) -> ApiError {
+    ApiError::with_status(error.status(), error.body_text())
+}
+
+fn unknown_field(name: Option<&str>, supported: &str) -> ApiError {
+    ApiError::bad_request(format!("unknown field {:?}; supported fields: {supported}", name.unwrap_or_default()))
+}
+
+/// Returns an address of a file to download.
+fn file_address(text: &str) -> Result<String, ApiError> {
+    let text = text.trim();
+    if is_address(text) && !text.contains(char::is_control) {
+        return Ok(text.to_owned());
+    }
+    Err(ApiError::bad_request(format!("url: {text:?} is no http or https address")))
+}
+
+/// Returns the address of a body `{"url": ADDRESS}`, which has no other key.
+fn only_address(path: &Path) -> Result<Option<String>, ApiError> {
+    let text = fs::read(path).map_err(|error| ApiError::internal(&error))?;
+    let Ok(Value::Object(object)) = serde_json::from_slice(&text) else { return Ok(None) };
+    match object.get("url") {
+        Some(Value::String(address)) if object.len() == 1 => file_address(address).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn content_type(value: Option<&HeaderValue>) -> Option<String> {
+    let text = value?.to_str().ok()?;
+    Some(text.split(';').next().unwrap_or(text).trim().to_ascii_lowercase())
+}
+
+/// Returns true for media types that tools send for any file.
+fn is_generic(media_type: &str) -> bool {
+    matches!(media_type, "application/octet-stream" | "text/plain")
+}
+
+/// Returns the path of the description. Its suffix states the syntax; the reader looks at the content as well.
+fn description_path(spool: &Spool, media_type: Option<&str>, name: Option<&str>) -> Result<PathBuf, ApiError> {
+    let suffix = match media_type {
+        Some("text/turtle") => "ttl",
+        Some("application/ld+json") => "jsonld",
+        Some("application/json") => "json",
+        Some("application/n-triples") => "nt",
+        Some("application/rdf+xml") => "rdf",
+        _ => name.and_then(|name| name.rsplit_once('.')).map_or("json", |(_, suffix)| suffix),
+    };
+    let suffix: String = suffix.chars().filter(char::is_ascii_alphanumeric).take(10).collect();
+    // A folder of its own: an uploaded file may have any name.
+    let folder = spool.path().join(".description");
+    fs::create_dir_all(&folder).map_err(|error| ApiError::internal(&error))?;
+    Ok(folder.join(format!("metadata.{suffix}")))
+}
+
+/// Returns the name of an uploaded file, which becomes the name of a distribution.
+fn dump_name(name: Option<&str>, others: &[UploadedFile]) -> Result<String, ApiError> {
+    let name = name.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default().trim();
+    let is_plain = !name.is_empty() && !name.starts_with('.') && name.len() <= 200 && !name.contains(char::is_control);
+    if !is_plain {
+        return Err(ApiError::bad_request(
+            "a dump has no usable file name; add one, for example filename=\"trees.ttl\"",
+        ));
+    }
+    if others.len() >= MAX_FILES {
+        return Err(ApiError::bad_request(format!("an upload may have at most {MAX_FILES} files")));
+    }
+    if others.iter().any(|other| other.name == name) {
+        return Err(ApiError::bad_request(format!("there are two dumps with the name {name}")));
+    }
+    Ok(name.to_owned())
+}
+
+async fn receive_field(field: &mut Field<'_>, path: &Path, most: u64) -> Result<(), ApiError> {
+    let mut file = Receiver::create(path, most)?;
+    loop {
+        let chunk = field.chunk().await;
+        let chunk = chunk.map_err(|error| form_error(&error))?;
+        let Some(chunk) = chunk else { return Ok(()) };
+        file.write(&chunk)?;
+    }
+}
+
+async fn receive_body(body: Body, path: &Path) -> Result<(), ApiError> {
+    let mut body = Box::pin(body);
+    let mut file = Receiver::create(path, MAX_METADATA_BYTES)?;
+    while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
+        let frame = frame.map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))?;
+        if let Some(chunk) = frame.data_ref() {
+            file.write(chunk)?;
+        }
+    }
+    Ok(())
+}
+
+/// A file that is being received.
+struct Receiver {
+    file: File,
+    left: u64,
+    most: u64,
+}
+
+impl Receiver {
+    fn create(path: &Path, most: u64) -> Result<Self, ApiError> {
+        let file = File::create(path).map_err(|error| ApiError::internal(&error))?;
+        Ok(Self { file, left: most, most })
+    }
+
+    /// Writes a chunk. It goes to the page cache, so the async thread is not blocked for long.
+    fn write(&mut self, chunk: &[u8]) -> Result<(), ApiError> {
+        let Some(left) = self.left.checked_sub(chunk.len() as u64) else {
+            let message = format!("a description may have at most {} bytes", self.most);
+            return Err(ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, message));
+        };
+        self.left = left;
+        self.file.write_all(chunk).map_err(|error| match error.kind() {
+            io::ErrorKind::StorageFull => {
+                ApiError::with_status(StatusCode::INSUFFICIENT_STORAGE, "the server's disk is full")
+            }
+            _ => ApiError::internal(&error),
+        })
+    }
+}
+
+/// Reads the description of one dataset, off the async threads.
+async fn read_description(path: PathBuf, id: DatasetId, parser: &Parser) -> Result<Dataset, ApiError> {
+    let reader = parser.catalogs();
+    let read = tokio::task::spawn_blocking(move || description(path, id, reader.as_ref())).await;
+    read.map_err(|error| ApiError::internal(&error))?
+        .map_err(|reason| ApiError::bad_request(format!("metadata: {reason}")))
+}
+
+fn description(path: PathBuf, id: DatasetId, reader: &dyn CatalogReader) -> Result<Dataset, String> {
+    let text = fs::read(&path).map_err(|error| error.to_string())?;
+    if let Some(listed) = plain_object(&text, &id) {
+        fs::write(&path, listed).map_err(|error| error.to_string())?;
+    }
+    // The path of the upload is no concern of its sender.
+    let name = path.display().to_string();
+    let shown = |error: &dyn std::fmt::Display| error.to_string().replace(&name, "the description");
+    let catalog = reader.read(&CatalogSource::Local { path }).map_err(|error| shown(&error))?;
+    if catalog.dialect == Dialect::Dump {
+        return Err("it describes no dataset; use DCAT, schema.org, or a JSON object with a title".to_owned());
+    }
+    let count = catalog.datasets.len();
+    match (catalog.datasets.into_iter().next(), count) {
+        (Some(mut dataset), 1) => {
+            dataset.metadata.id = id;
+            Ok(dataset)
+        }
+        (None, _) => Err(catalog.problems.first().map_or("it describes no dataset".to_owned(), |first| shown(first))),
+        (Some(_), count) => Err(format!("it describes {count} datasets; send one")),
+    }
+}
+
+/// Converts a plain JSON object with a title to a list of one dataset, in the form of ACORDAR's `datasets.json`.
+fn plain_object(text: &[u8], id: &DatasetId) -> Option<Vec<u8>> {
+    let Value::Object(mut object) = serde_json::from_slice(text).ok()? else { return None };
+    let has_dialect = object.keys().any(|key| key.starts_with('@') || DIALECT_KEYS.contains(&key.as_str()));
+    if has_dialect || !object.contains_key("title") {
+        return None;
+    }
+    object.insert("dataset_id".to_owned(), json!(id.as_str()));
+    serde_json::to_vec(&json!([object])).ok()
+}
+
+/// Keys of descriptions in the dialects of portals.
+const DIALECT_KEYS: [&str; 6] = ["dataset", "datasets", "distribution", "resources", "result", "ontologies"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_stay_in_their_folder() {
+        assert_eq!(dump_name(Some("../../etc/trees.ttl"), &[]).expect("a name"), "trees.ttl");
+        assert_eq!(dump_name(Some("C:\\data\\trees.ttl"), &[]).expect("a name"), "trees.ttl");
+        for wrong in ["", "..", ".hidden", "a/", "a\nb"] {
+            assert!(dump_name(Some(wrong), &[]).is_err(), "{wrong:?}");
+        }
+        assert!(dump_name(None, &[]).is_err());
+    }
+}
