@@ -71,16 +71,21 @@ OLD_NAMES = [
         ("Feed", r"federation", "ServiceRows"), ("Stands", None, "Position"), ("Patience", None, "Timeout"),
         ("Scene", None, "EvaluationContext"), ("Laboratory", None, "ExperimentContext"), ("Beside", None, "OtherResourceCounts"),
         ("Shelf", None, "DatasetSink"), ("Shelved", None, "StoreOutcome"), ("Folding", None, "DuplicateGroups"),
-        ("Winner", None, "BestMatch"), ("Asking", None, "RequestContext")]],
+        ("Winner", None, "BestMatch"), ("Asking", None, "RequestContext"), ("Asker", None, "Requester")]],
     *[("code", FUNCTION + old + r"\s*[<(]", None, new) for old, new in [
         ("turn", "acquire_permit"), ("told_apart", "disambiguate_id"), ("with_late_ones", "with_overlap"),
-        ("wordless", "without_term_matches"), ("telling", "idf_weights")]],
+        ("wordless", "without_term_matches"), ("telling", "idf_weights"), ("settle(?:_all)?", "sync_files"),
+        ("write_unsettled", "write_without_sync"), (r"taken_for_another\w*", "equal_values"), ("keep_none", "write_none_if_missing")]],
+    *[("code", r"\b" + old + r"\b", r"^crates/(?:sparql|store)/", new) for old, new in [
+        ("patience", "queue_timeout, policy"), ("feeds?", "service_rows"), ("asker", "requester"), ("(?:let|let mut) (?:told|asked)",
+         "bound, requested"), ("AT_ONCE", "a maximum with its unit"), ("stands", "position"), ("is_settled", "an enum")]],
     *[("code", r"\b" + old + r"\s*:(?!:)", r"^src/", new) for old, new in [
         ("inner_network", "allow_private_network"), ("whole_after", "full_harvest_every"), ("pub floor", "min_similarity")]],
     ("code", r"\bpub(?:\([^)]*\))?\s+(?:told_by|says)\s*:", None, "source, declared"),
     ("key", r"^(?:told[ _]by|toldBy|says)$", None, "source, declared"),
     *[("text", re.escape(old) + r"(?![\w-])", None, new) for old, new in [
-        ("--inner-network", "--allow-private-network"), ("--whole-after", "--full-harvest-every"), ("--floor", "--min-similarity")]],
+        ("--inner-network", "--allow-private-network"), ("--whole-after", "--full-harvest-every"), ("--floor", "--min-similarity"),
+        ("--patience", "--request-timeout"), ("--anew", "--discard-cache")]],
     *[("text", old, None, new) for old, new in [
         (r"[Rr]anked again by the (?:texts|words)", "re-ranked by DPR / ColBERT"), (r"What is in it", "Classes"),
         (r"[Cc]losest, not found", "no close match; nearest results"), (r"Where can I begin", "Browse, Explore")]],

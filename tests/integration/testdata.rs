@@ -598,7 +598,7 @@ fn deep_queries_are_answered_or_refused_but_never_fatal() {
 mod on_disk {
     use super::super::support::{count, open, run};
     use super::*;
-    use lodeseek_store::{Access, Store, StoreError, is_home, read_content};
+    use lodeseek_store::{Access, ReadContent, Store, StoreError, is_home, read_content};
     use std::sync::Arc;
 
     #[test]
@@ -613,7 +613,8 @@ mod on_disk {
             let id = &entry.dataset.metadata.id;
             let query = format!("SELECT (COUNT(*) AS ?n) FROM {} {{ ?s ?p ?o }}", store.iris().dataset(id));
             assert!(query.contains("<https://data.example.org/"));
-            let (content, _) = read_content(folder.path(), &entry.version).expect("a graph file");
+            let content = read_content(folder.path(), &entry.version).expect("a graph file");
+            let ReadContent::Complete(content) = content else { panic!("{content:?}") };
             assert_eq!(count(&store, &query), content.len() as u64, "{id}");
         }
     }

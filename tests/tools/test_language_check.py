@@ -96,6 +96,13 @@ class Names(unittest.TestCase):
         self.assertEqual(violations("old-names", source, "crates/catalog/src/lib.rs"), [1, 2, 3, 4, 6, 9])
         self.assertEqual(violations("old-names", "mod told;\nmod lines;\n", "crates/rdf/src/lib.rs"), [])
 
+    def test_replaced_names_of_the_store_and_of_sparql(self):
+        source = "struct Asker;\nfn settle(home: &Path) {}\nlet told = bound();\nfn read(patience: Duration) {}\nself.feed.push(row);\n" \
+                 "fn settled_at() {}\nlet told_by = 1; // patience\n"
+        self.assertEqual(violations("old-names", source, "crates/sparql/src/lib.rs"), [1, 2, 3, 4, 5])
+        self.assertEqual(violations("old-names", source, "crates/server/src/lib.rs"), [1, 2])
+        self.assertEqual(violations("old-names", "`--patience`, `--anew`\n", "docs/a.md"), [1, 1])
+
     def test_replaced_options_labels_and_keys(self):
         self.assertEqual(violations("old-names", "Open it with `--inner-network`.\n\n`--floor`, `--floor-plan`\n", "README.md"), [1, 3])
         self.assertEqual(violations("old-names", "`--inner-network` is a hidden alias.\n", "docs/a.md"), [])

@@ -4,7 +4,7 @@ use lodeseek_profile::{Patterns, Profile};
 use lodeseek_rdf::{TermId, TripleGraph};
 use lodeseek_snippet::sample::SampledGraph;
 use lodeseek_store::counts::SerializedTerm;
-use lodeseek_store::{self as store, GraphCounts, StoreError};
+use lodeseek_store::{self as store, GraphCounts, ReadContent, StoreError};
 use lru::LruCache;
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -79,13 +79,18 @@ impl ContentCache {
         if let Some(content) = self.entries().get(version) {
             return Ok(content);
         }
-        let (graph, is_sample) = store::read_content(home, version)?;
-        let content = Content::new(graph);
-        if is_sample && let Some(counts) = GraphCounts::read(home, version) {
-            // Coverage is weighed as in the whole graph.
-            let profile = with_counts(Profile::new(&content.graph), &content.graph, &counts);
-            content.profile.get_or_init(|| profile);
-        }
+        let content = match store::read_content(home, version)? {
+            ReadContent::Complete(graph) => Content::new(graph),
+            ReadContent::Sample(sample) => {
+                let content = Content::new(sample);
+                if let Some(counts) = GraphCounts::read(home, version) {
+                    // Coverage is weighted as in the complete graph.
+                    let profile = with_counts(Profile::new(&content.graph), &content.graph, &counts);
+                    content.profile.get_or_init(|| profile);
+                }
+                content
+            }
+        };
         let content = Arc::new(content);
         self.entries().insert(version, &content, self.capacity);
         Ok(content)

@@ -289,12 +289,12 @@ impl EntityClasses {
         let mut best: FxHashMap<Class, Vec<(bool, usize, TermId)>> =
             classes.iter().map(|class| (*class, Vec::new())).collect();
         each_description(graph, self.kind, |description| {
-            let told = (graph.is_iri(description.subject), description.properties);
+            let rank = (graph.is_iri(description.subject), description.properties);
             for class in self.classes(description.subject) {
                 let Some(best) = best.get_mut(class) else { continue };
-                let place = best.partition_point(|&(is_iri, properties, _)| (is_iri, properties) >= told);
+                let place = best.partition_point(|&(is_iri, properties, _)| (is_iri, properties) >= rank);
                 if place < EXAMPLES {
-                    best.insert(place, (told.0, told.1, description.subject));
+                    best.insert(place, (rank.0, rank.1, description.subject));
                     best.truncate(EXAMPLES);
                 }
             }

@@ -214,10 +214,10 @@ fn size(part: Node<'_>) -> Finding {
 }
 
 fn formats(part: Node<'_>) -> [Finding; 3] {
-    let told: Vec<Node<'_>> =
+    let declared: Vec<Node<'_>> =
         [dcterms::FORMAT, dcat::MEDIA_TYPE].into_iter().filter_map(|property| part.value(property)).collect();
-    let listed = told.iter().filter_map(|value| value.iri()).find(|iri| controlled_vocabularies::is_format(iri));
-    let listed = match (listed, told.first()) {
+    let listed = declared.iter().filter_map(|value| value.iri()).find(|iri| controlled_vocabularies::is_format(iri));
+    let listed = match (listed, declared.first()) {
         (Some(iri), _) => met(I::FormatListed, iri),
         (None, Some(value)) => {
             missed(I::FormatListed, format!("{} is not an IRI of the EU's or IANA's list", shown(*value)))
@@ -225,8 +225,8 @@ fn formats(part: Node<'_>) -> [Finding; 3] {
         (None, None) => missed(I::FormatListed, "neither format nor media type is declared"),
     };
     let known: Option<Format> =
-        told.iter().flat_map(|value| value.texts()).find_map(|text| controlled_vocabularies::format(&text));
-    let about = |indicator, holds: fn(Format) -> bool, yes: &str, no: &str| match (known, told.first()) {
+        declared.iter().flat_map(|value| value.texts()).find_map(|text| controlled_vocabularies::format(&text));
+    let about = |indicator, holds: fn(Format) -> bool, yes: &str, no: &str| match (known, declared.first()) {
         (Some(format), _) => {
             let text = if holds(format) { yes } else { no };
             if_met(indicator, holds(format), format!("{} {text}", format.name))

@@ -150,8 +150,8 @@ pub struct Assessment {
 impl Assessment {
     /// Returns the points of the dimensions selected by `counts`.
     fn points_where(&self, counts: impl Fn(Dimension) -> bool) -> Points {
-        let told = self.findings.iter().filter(|finding| counts(finding.indicator.dimension()));
-        told.fold(Points::default(), |points, finding| points.with(finding.indicator, finding.outcome))
+        let counted = self.findings.iter().filter(|finding| counts(finding.indicator.dimension()));
+        counted.fold(Points::default(), |points, finding| points.with(finding.indicator, finding.outcome))
     }
 
     /// Returns the points of a dimension.

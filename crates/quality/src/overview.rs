@@ -149,8 +149,8 @@ impl Overview {
         let sum = |count: fn(&Problem) -> u64| -> u64 {
             of_dimension().map(|problem| count(problem) * u64::from(problem.indicator.weight())).sum()
         };
-        let told = sum(|problem| problem.met + problem.missed);
-        (told > 0).then(|| sum(|problem| problem.met) as f64 / told as f64)
+        let checked = sum(|problem| problem.met + problem.missed);
+        (checked > 0).then(|| sum(|problem| problem.met) as f64 / checked as f64)
     }
 
     /// Returns the mean share of the points of a dimension in percent, rounded half up: the number that people are shown.

@@ -225,9 +225,9 @@ mod tests {
         let of = |path: &str| &found[&server.iri(path)];
         assert!(of("/there").is_reachable() && of("/only-get").is_reachable() && !of("/gone").is_reachable());
         assert_eq!(of("/gone").to_string(), "status 404 at 2026-01-02T03:04:05Z");
-        let asked = server.received();
+        let requests = server.received();
         let methods = |path: &str| {
-            let of_path = asked.iter().filter(|request| request.path == path);
+            let of_path = requests.iter().filter(|request| request.path == path);
             of_path.map(|request| request.method.as_str()).collect::<Vec<_>>()
         };
         assert_eq!((methods("/there"), methods("/only-get")), (vec!["HEAD"], vec!["HEAD", "GET"]));
@@ -250,7 +250,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         assert_eq!(UrlChecks::read(home.path()).expect("nothing yet"), UrlChecks::default());
         let mut url_checks = UrlChecks::default();
-        let result = |asked: &str| UrlCheck { status: Some(200), fault: None, checked_at: asked.to_owned() };
+        let result = |time: &str| UrlCheck { status: Some(200), fault: None, checked_at: time.to_owned() };
         url_checks.insert("http://e.org/a".to_owned(), result("2026-02-01T00:00:00Z"));
         url_checks.insert("http://e.org/b".to_owned(), result("2026-01-01T00:00:00Z"));
         url_checks.write(home.path()).expect("written");

@@ -9,7 +9,7 @@ use lodeseek_rdf::{relabelled, relabelled_term};
 use oxrdf::{BlankNode, NamedNode, Quad, Term, Triple};
 use sha2::{Digest, Sha256};
 
-/// The upper half of the ids of one graph's blank nodes.
+/// Upper half of the ids of the blank nodes of a graph.
 #[derive(Clone, Copy)]
 pub(super) struct BlankNodeScope(u64);
 
@@ -26,12 +26,12 @@ impl BlankNodeScope {
         BlankNode::new_from_unique_id(u128::from(self.0) << 64 | u128::from(number))
     }
 
-    /// A term of the graph as the store is to hold it.
+    /// Converts a term of the graph for the store.
     pub(super) fn term_to_store(self, term: Term) -> Term {
         relabelled_term(term, &mut |node| self.blank(node))
     }
 
-    /// A triple of the graph as the store is to hold it.
+    /// Converts a triple of the graph for the store.
     pub(super) fn to_store(self, triple: Triple) -> Triple {
         relabelled(triple, &mut |node| self.blank(node))
     }

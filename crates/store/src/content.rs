@@ -1,4 +1,4 @@
-//! The content of dataset versions: in memory, or streamed if it is large.
+//! Content of dataset versions: in memory, or streamed if it is large.
 
 use super::{Entry, Store, StoreError, graph_file};
 use lodeseek_catalog::DatasetId;
@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Triples of a large graph that are in memory at once.
+/// Maximum number of triples of a large graph in memory.
 pub(super) const PART: usize = 2_000_000;
 
 /// Content of a dataset version.
@@ -155,8 +155,8 @@ impl Store {
         graph_file::path(&self.home, version)
     }
 
-    /// Returns a folder for temporary files that does not exist yet. Its user removes it; what a killed process leaves is
-    /// removed when the home is opened for writing.
+    /// Returns a folder for temporary files that does not exist yet. Its user removes it. The folders of a killed process are removed
+    /// when the home is opened for writing.
     #[must_use]
     pub fn scratch_folder(&self) -> PathBuf {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -175,7 +175,10 @@ pub(super) fn remove_scratch(home: &Path) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ContentPlace, ContentReader, DatasetOutcome, DumpFile, GraphCounts, LoadOptions, Loader, StoredGraph};
+    use crate::{
+        ContentPlace, ContentReader, DatasetOutcome, DumpFile, GraphCounts, LoadOptions, Loader, ReadContent,
+        StoredGraph,
+    };
     use lodeseek_catalog::{Catalog, Iris};
     use lodeseek_rdf::TripleSink;
     use lodeseek_rdf::dump::FileReport;
@@ -319,16 +322,18 @@ mod tests {
     }
 
     #[test]
-    fn content_that_exceeds_memory_is_not_read_whole() {
+    fn content_that_exceeds_memory_is_rejected_without_a_sample() {
         let dumps = ["<http://e.org/a> <http://e.org/p> 1, 2, _:b .".to_owned(), "# no triples\n".to_owned()];
         let loaded = Loaded::new(&dumps, 5, ContentPlace::Store);
         let error = loaded.store.content(&loaded.entry).expect_err("too large").to_string();
-        assert!(error.contains("the content of d exceeds memory"), "{error}");
+        assert!(error.contains("the content of d exceeds the memory limit"), "{error}");
         let (home, version) = (loaded.store.home(), &loaded.entry.version);
         assert!(crate::read_content_within(home, version, 5).is_err());
-        let (graph, is_sample) = crate::read_content_within(home, version, 1000).expect("read");
-        assert_eq!((graph.len(), is_sample), (3, false));
+        let content = crate::read_content_within(home, version, 1000).expect("read");
+        let ReadContent::Complete(graph) = content else { panic!("{content:?}") };
+        assert_eq!(graph.len(), 3);
         loaded.store.write_sample(version, &graph).expect("written");
-        assert!(crate::read_content_within(home, version, 5).expect("a sample").1);
+        let content = crate::read_content_within(home, version, 5).expect("a sample");
+        assert!(matches!(content, ReadContent::Sample(_)));
     }
 }

@@ -1,4 +1,4 @@
-//! Counts of a graph in the terms of the store, as a file beside the graph file of a dataset version.
+//! Counts of a graph as the store identifies its terms, in a file of a dataset version.
 //!
 //! *Why not use the profile?* A profile describes a dump. The store identifies numbers, dates and durations by their
 //! value alone: `1.0` and `1.00` of one subject and property are one triple there. A profile also lags behind a load
@@ -27,7 +27,7 @@ use std::str::FromStr;
 const SUFFIX: &str = "counts";
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 
-/// The triples with one property, and the different subjects and objects among them.
+/// Counts of triples, and of the distinct subjects and objects among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageCounts {
     /// Triples.
@@ -38,7 +38,7 @@ pub struct UsageCounts {
     pub objects: u64,
 }
 
-/// A term in a file.
+/// Term in a serializable form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SerializedTerm {
@@ -105,7 +105,7 @@ impl SerializedTerm {
     }
 }
 
-/// The counts of one graph.
+/// Counts of one graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphCounts {
     /// Counts of the whole graph.
@@ -120,14 +120,15 @@ impl GraphCounts {
     /// Counts the triples of a graph, in the terms that the store distinguishes.
     #[must_use]
     pub fn from_graph(graph: &TripleGraph) -> Self {
-        let same = taken_for_another(graph);
+        let same = equal_values(graph);
         let stored = |id: TermId| same.get(&id.0).copied().unwrap_or(id.0);
         let row = |triple: &lodeseek_rdf::Triple| [triple.subject.0, triple.predicate.0, stored(triple.object)];
         let rows = graph.triples().iter().map(row).collect();
         Self::from_rows(rows, graph.iri(rdf::TYPE).map(|id| id.0), |id| in_store(graph, TermId(id)))
     }
 
-    /// GraphCounts triples (subject, predicate, object) of numbers, in any order, repeated ones once.
+    /// Counts triples (subject, predicate, object) of term ids, in any order. Repeated triples count once. `kind` is the id of
+    /// `rdf:type`.
     pub fn from_rows(mut rows: Vec<[u32; 3]>, kind: Option<u32>, term: impl Fn(u32) -> Term) -> Self {
         rows.sort_unstable();
         rows.dedup();
@@ -161,13 +162,13 @@ impl GraphCounts {
     /// Counts a streamed graph as [`Self::from_graph`] does. `folder` is for temporary files; it need not exist and is
     /// removed at the end.
     ///
-    /// Memory: two bits for each term, eight bytes for each literal that the store takes for another, the objects of one subject
-    /// and property, and the counts.
+    /// Memory: two bits for each term, eight bytes for each literal with the value of an earlier one, the objects of one subject and
+    /// property, and the counts.
     ///
     /// # Errors
     /// If the graph cannot be read, or a temporary file cannot be written.
     pub fn from_stream(graph: &StreamedGraph, folder: &Path) -> io::Result<Self> {
-        let same = taken_for_another_in_stream(graph, folder)?;
+        let same = equal_values_in_stream(graph, folder)?;
         let stored = |id: u32| same.binary_search_by_key(&id, |pair| pair.0).map_or(id, |place| same[place].1);
         let kind = graph.iri(rdf::TYPE)?;
         let mut properties: FxHashMap<u32, UsageCounts> = FxHashMap::default();
@@ -212,15 +213,15 @@ impl GraphCounts {
         Ok(Self { all, properties: named(properties, term), classes: named(classes, term) })
     }
 
-    /// Keeps the counts beside the graph file of their version, where they are not yet.
-    pub fn keep(home: &Path, version: &str, graph: &TripleGraph) -> Result<(), StoreError> {
+    /// Writes the counts of a version if their file is missing or damaged.
+    pub fn write_if_missing(home: &Path, version: &str, graph: &TripleGraph) -> Result<(), StoreError> {
         match Self::read(home, version) {
             Some(_) => Ok(()),
             None => Self::from_graph(graph).write(home, version),
         }
     }
 
-    /// Writes the counts beside the graph file of the version.
+    /// Writes the file with the counts of a version. It is not synced.
     pub fn write(&self, home: &Path, version: &str) -> Result<(), StoreError> {
         let path = path(home, version);
         graph_file::write_without_sync(&path, &self.to_bytes(&path)?)
@@ -232,7 +233,7 @@ impl GraphCounts {
         Ok(graph_file::with_checksum(&body))
     }
 
-    /// The counts kept of a version; `None` where there are none, or they are damaged.
+    /// Reads the counts of a version. Returns `None` if their file is missing or damaged.
     pub fn read(home: &Path, version: &str) -> Option<Self> {
         let bytes = fs::read(path(home, version)).ok()?;
         serde_json::from_slice(graph_file::checked_body(&bytes)?).ok()
@@ -254,9 +255,9 @@ fn named<C>(counts: FxHashMap<u32, C>, term: impl Fn(u32) -> Term) -> Vec<(Seria
     counts
 }
 
-/// Literals whose value another literal before them has too, and triple terms that differ in such literals only: the store
-/// holds them as the first one.
-fn taken_for_another(graph: &TripleGraph) -> FxHashMap<u32, u32> {
+/// Returns a map from literals to the first literal with the same value, as which the store keeps them. Triple terms that differ in
+/// such literals only are mapped, too.
+fn equal_values(graph: &TripleGraph) -> FxHashMap<u32, u32> {
     let (mut first, mut same) = (FxHashMap::default(), FxHashMap::<u32, u32>::default());
     for id in graph.literals() {
         let TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } = graph.term(id) else { continue };
@@ -282,9 +283,9 @@ fn taken_for_another(graph: &TripleGraph) -> FxHashMap<u32, u32> {
     same
 }
 
-/// The same of a streamed graph: pairs of a literal and the first one with its value, sorted. Values are compared by 64-bit
+/// Returns sorted pairs of a literal of a streamed graph and the first literal with the same value. Values are compared by 64-bit
 /// hashes, which are sorted on disk.
-fn taken_for_another_in_stream(graph: &StreamedGraph, folder: &Path) -> io::Result<Vec<(u32, u32)>> {
+fn equal_values_in_stream(graph: &StreamedGraph, folder: &Path) -> io::Result<Vec<(u32, u32)>> {
     let mut sorter = ExternalSorter::new(folder.to_owned());
     let mut terms = graph.terms()?;
     while let Some((id, term)) = terms.next_term()? {
@@ -310,7 +311,7 @@ fn taken_for_another_in_stream(graph: &StreamedGraph, folder: &Path) -> io::Resu
     Ok(same)
 }
 
-/// Returns some terms of a streamed graph as the store gives them back.
+/// Returns some terms of a streamed graph in the form that the store returns.
 fn terms_in_store<'i>(graph: &StreamedGraph, ids: impl Iterator<Item = &'i u32>) -> io::Result<FxHashMap<u32, Term>> {
     let ids: BTreeSet<TermId> = ids.map(|id| TermId(*id)).collect();
     let ids: Vec<TermId> = ids.into_iter().collect();
@@ -319,8 +320,7 @@ fn terms_in_store<'i>(graph: &StreamedGraph, ids: impl Iterator<Item = &'i u32>)
     Ok(ids.iter().enumerate().map(term).collect())
 }
 
-/// The value the store holds in place of a literal: its datatype there, and its canonical form. `None` for literals that
-/// stay as they are.
+/// Returns the datatype and canonical form that the store keeps for a literal. `None` for literals that it does not change.
 fn value<'d>(lexical: &str, datatype: &'d str) -> Option<(&'d str, String)> {
     fn canonical<V: FromStr + Display>(lexical: &str) -> Option<String> {
         lexical.parse::<V>().ok().map(|value| value.to_string())
@@ -351,7 +351,7 @@ fn value<'d>(lexical: &str, datatype: &'d str) -> Option<(&'d str, String)> {
     form.map(|form| (name, form))
 }
 
-/// A term as the store gives it back.
+/// Returns a term in the form that the store returns.
 fn in_store(graph: &TripleGraph, id: TermId) -> Term {
     match graph.term(id) {
         TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } => match value(lexical, datatype) {
@@ -442,9 +442,9 @@ mod tests {
     }
 
     proptest! {
-        /// The counts are those of Oxigraph itself, whatever literals it takes for one.
+        /// The counts equal those of Oxigraph for literals with equal values.
         #[test]
-        fn literals_are_as_many_as_in_the_store(
+        fn literals_are_counted_as_in_the_store(
             triples in proptest::collection::vec(("[ab]", "[pq]", lexical(), datatype()), 0..40),
         ) {
             let (store, mut builder) = (Oxigraph::new().expect("a store"), TripleGraphBuilder::new());

@@ -1,4 +1,4 @@
-//! The canonical fingerprint of a dataset version, stored in a file beside its graph file.
+//! Canonical fingerprint of a dataset version, stored in a file.
 //!
 //! The version is a hash of bytes: it changes with the labels of blank nodes, which follow the order of a dump. The
 //! fingerprint is a hash of the graph ([`canonical_fingerprint`]), so that another syntax or order of one graph is
@@ -10,28 +10,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const SUFFIX: &str = "rdfc";
-/// In place of a fingerprint where the graph is beyond the bounds of canonicalization.
+/// Content of the file if the graph exceeds the bounds of canonicalization.
 const NONE: &str = "none";
 
 /// Identity of the content of a dataset version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fingerprint {
-    /// The SHA-256 of its canonical N-Quads (RDFC-1.0): equal for equal graphs.
+    /// SHA-256 of its canonical N-Quads (RDFC-1.0), equal for isomorphic graphs.
     Canonical(String),
-    /// Its graph is too large or too intricate to be canonicalized, and the version stands in: equal for equal graphs with
-    /// equal labels of blank nodes.
+    /// Version of a graph that exceeds the bounds of canonicalization. It is equal for equal graphs with equal labels of blank nodes.
     Labelled(String),
 }
 
 impl Store {
-    /// The fingerprint of a dataset's present content.
+    /// Returns the fingerprint of a dataset's current content: from its file, or computed and, if the home is writable, written.
     pub fn fingerprint(&self, entry: &Entry) -> Result<Fingerprint, StoreError> {
         let version = &entry.version;
         let line = match read(&self.home, version) {
             Some(line) => line,
             None => {
                 let line = match self.open_content(entry)? {
-                    StoredContent::InMemory(graph) => made(version, &graph),
+                    StoredContent::InMemory(graph) => compute(version, &graph),
                     StoredContent::Streamed(_) => NONE.to_owned(),
                 };
                 if self.access == super::Access::Write {
@@ -44,23 +43,23 @@ impl Store {
     }
 }
 
-/// Makes the fingerprint of a version, where there is none yet.
-pub(super) fn keep(home: &Path, version: &str, graph: &TripleGraph) -> Result<(), StoreError> {
+/// Computes and writes the fingerprint of a version if its file is missing or damaged.
+pub(super) fn write_if_missing(home: &Path, version: &str, graph: &TripleGraph) -> Result<(), StoreError> {
     match read(home, version) {
         Some(_) => Ok(()),
-        None => write(home, version, &made(version, graph)),
+        None => write(home, version, &compute(version, graph)),
     }
 }
 
-/// Notes that a version has no fingerprint, because its graph exceeds memory. A fingerprint that was made is kept.
-pub(super) fn keep_none(home: &Path, version: &str) -> Result<(), StoreError> {
+/// Records that a version has no fingerprint, because its graph exceeds memory. An existing fingerprint is kept.
+pub(super) fn write_none_if_missing(home: &Path, version: &str) -> Result<(), StoreError> {
     match read(home, version) {
         Some(_) => Ok(()),
         None => write(home, version, NONE),
     }
 }
 
-fn made(version: &str, graph: &TripleGraph) -> String {
+fn compute(version: &str, graph: &TripleGraph) -> String {
     canonical_fingerprint(graph).unwrap_or_else(|reason| {
         tracing::info!(version, %reason, "content without a canonical fingerprint");
         NONE.to_owned()
@@ -69,7 +68,7 @@ fn made(version: &str, graph: &TripleGraph) -> String {
 
 /// Returns the content of the file with the fingerprint of a version.
 pub(super) fn bytes(version: &str, graph: &TripleGraph) -> Vec<u8> {
-    graph_file::with_checksum(made(version, graph).as_bytes())
+    graph_file::with_checksum(compute(version, graph).as_bytes())
 }
 
 pub(super) fn path(home: &Path, version: &str) -> PathBuf {
@@ -103,7 +102,7 @@ mod tests {
     use lodeseek_rdf::TripleGraphBuilder;
     use oxrdf::{BlankNode, NamedNodeRef, TripleRef};
 
-    /// Every node of a clique looks like every other.
+    /// Returns a clique, whose nodes cannot be distinguished.
     fn clique(size: usize) -> TripleGraph {
         let nodes: Vec<BlankNode> = (0..size).map(|node| BlankNode::new_unchecked(format!("n{node}"))).collect();
         let mut builder = TripleGraphBuilder::new();
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_from_before_gets_fingerprints_when_asked() {
+    fn missing_and_damaged_fingerprints_are_computed() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE).expect("a base")).expect("a store");
         let dataset = |id: &str| Dataset::new(Metadata::new(DatasetId::new(id).expect("an id")));

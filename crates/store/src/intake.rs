@@ -1,4 +1,4 @@
-//! The files of a dataset, and their content as one graph.
+//! Files of a dataset, and their content as one graph.
 
 use super::StoreError;
 use super::counts::GraphCounts;
@@ -13,7 +13,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Component, Path, PathBuf};
 
-/// A file with content of a dataset.
+/// File with content of a dataset.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SourceFile {
     /// Path or address in the catalogue.
@@ -39,7 +39,7 @@ pub enum SourcePlace {
     Unreadable(String),
 }
 
-/// The content of a dataset.
+/// Content of a dataset.
 pub struct DatasetContent {
     /// All triples of its files.
     pub graph: TripleGraph,
@@ -75,7 +75,7 @@ pub fn describe_dataset(dataset: &Dataset, iris: &Iris) -> Vec<Triple> {
     triples
 }
 
-/// A file to read, and the limits.
+/// File to read, with limits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DumpFile {
     /// Path of the file.
@@ -99,7 +99,7 @@ impl DumpFile {
             reader = reader.with_media_type(media_type);
         }
         let read = catch_unwind(AssertUnwindSafe(|| reader.read_file(path, name, base, sink)));
-        read.unwrap_or_else(|_| vec![FileReport::unreadable(name, "its parser broke off: a bug worth reporting")])
+        read.unwrap_or_else(|_| vec![FileReport::unreadable(name, "its parser panicked: please report this bug")])
     }
 }
 
@@ -196,7 +196,7 @@ fn local_content(distribution: &Distribution, folder: &Path) -> Option<SourcePla
     }
 }
 
-/// The path of a local distribution, if it stays in the catalogue's folder.
+/// Returns the path of a local distribution, if it is in the catalogue's folder.
 fn local_path(location: &Location, folder: &Path) -> Result<PathBuf, String> {
     match location {
         Location::Remote(address) => {
@@ -214,7 +214,7 @@ fn local_path(location: &Location, folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// The base of a dump's relative IRIs: the address it was had from (RFC 3986, 5.1.3), else one of this home.
+/// Returns the base of a dump's relative IRIs: the address of its download (RFC 3986, 5.1.3), or else one of this home.
 fn base_of(distribution: &Distribution, id: &DatasetId, iris: &Iris) -> String {
     match (&distribution.location, &distribution.copy) {
         (Location::Remote(address), Some(_)) if NamedNode::new(address.as_str()).is_ok() => address.clone(),
@@ -222,15 +222,15 @@ fn base_of(distribution: &Distribution, id: &DatasetId, iris: &Iris) -> String {
     }
 }
 
-/// The files of a dataset version in the folder `graphs` of a home, made elsewhere.
+/// Contents of the files of a dataset version in the folder `graphs` of a home, created by another process.
 pub struct VersionFiles {
-    /// The version: the name of the files without their suffixes.
+    /// Version, which is the name of the files without their suffixes.
     pub version: String,
-    /// The graph file.
+    /// Content of the graph file.
     pub graph: Vec<u8>,
-    /// The counts.
+    /// Content of the file with the counts.
     pub counts: Vec<u8>,
-    /// The canonical fingerprint.
+    /// Content of the file with the canonical fingerprint.
     pub fingerprint: Vec<u8>,
 }
 

@@ -1,8 +1,8 @@
 //! Reports of the latest loads for operators: `home/loads.json`.
 //!
-//! The catalogue lists what is there. It does not contain a dump that could not be read: its dataset is unchanged, or
-//! has no content. Each load that changed something or met a problem therefore leaves a short report here. The file
-//! stays small for any number of datasets.
+//! The catalogue lists the stored datasets. It does not list a dump that could not be read: its dataset is unchanged, or has no
+//! content. Each load that changed something or met a problem therefore adds a short report to this file. The file is small for any
+//! number of datasets.
 
 use super::load::{DatasetOutcome, DatasetReport, LoadReport};
 use super::{Stamp, Store, StoreError, graph_file};
@@ -14,35 +14,35 @@ use oxsdatatypes::{DateTime, Double};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Loads reported.
+/// Maximum number of loads in the list.
 const LOADS: usize = 20;
-/// Datasets listed per load: those that failed, then those with problems, then the others.
+/// Maximum number of listed datasets of a load: those that failed, then those with problems, then the others.
 const DATASETS: usize = 20;
-/// Characters of a problem.
+/// Maximum length of a problem in characters.
 const MESSAGE: usize = 200;
 
-/// A load of the past.
+/// Report of an earlier load.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PastLoad {
-    /// When, in seconds since 1970.
+    /// Time of the load in seconds since 1970.
     pub time: u64,
     /// Source of the descriptions, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Datasets, those without a change included.
+    /// Number of datasets, including unchanged ones.
     pub datasets: usize,
-    /// Datasets of which something was written.
+    /// Number of datasets that were added or changed.
     pub written: usize,
-    /// Distinct triples of all.
+    /// Number of distinct triples of all datasets.
     pub triples: u64,
-    /// Datasets with a file that was not read as it stands.
+    /// Number of datasets with a file that was not read exactly.
     pub with_problems: usize,
-    /// Of these, those with a file that was not read to its end.
+    /// Number of these datasets with a file that was not read to its end.
     pub with_failures: usize,
-    /// Things wrong with the catalogue itself.
+    /// Number of problems of the catalogue itself.
     pub catalog_problems: usize,
-    /// Some of the datasets, the worst first.
+    /// Some of the datasets: failures first, then problems.
     #[serde(alias = "told")]
     pub listed: Vec<PastDataset>,
 }
@@ -51,19 +51,19 @@ pub struct PastLoad {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PastDataset {
-    /// Its id.
+    /// Id of the dataset.
     pub dataset: DatasetId,
-    /// Its title then.
+    /// Title at the time of the load.
     pub title: String,
-    /// Outcome.
+    /// Outcome of the load.
     pub outcome: DatasetOutcome,
-    /// Distinct triples.
+    /// Number of distinct triples.
     pub triples: u64,
-    /// Problems met while its files were read.
+    /// Number of problems in its files.
     pub problems: u64,
-    /// Its files that were not read to their end.
+    /// Number of its files that were not read to their end.
     pub failures: usize,
-    /// The first problem, with its file; of files that were not read to their end where there are such.
+    /// First problem, with its file. Files that were not read to their end have priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_problem: Option<String>,
 }
@@ -73,7 +73,7 @@ pub(super) fn path(home: &Path) -> PathBuf {
 }
 
 impl Store {
-    /// The last loads that changed something or met something wrong, the latest first.
+    /// Returns the latest loads that changed something or met a problem, the latest first.
     pub fn past_loads(&self) -> Result<Vec<PastLoad>, StoreError> {
         let path = path(&self.home);
         let Some(text) = graph_file::read_checked(&path)? else { return Ok(Vec::new()) };
@@ -88,7 +88,7 @@ impl Store {
     }
 }
 
-/// Notes a load. Without a time none is noted, as no record is written; nor is one that found all as it was.
+/// Adds a load to the list, unless its time is unknown, or it changed nothing and met no problem.
 pub(super) fn note(store: &Store, report: &LoadReport, stamp: &Stamp) -> Result<(), StoreError> {
     let Some(time) = stamp.now.and_then(seconds) else { return Ok(()) };
     let load = past(report, time, stamp.origin.as_ref().map(|origin| origin.as_str().to_owned()));
@@ -96,8 +96,8 @@ pub(super) fn note(store: &Store, report: &LoadReport, stamp: &Stamp) -> Result<
         return Ok(());
     }
     let mut loads = store.past_loads().unwrap_or_else(|error| {
-        // What is there is datasets'; that nobody can read how they came is no reason to load none.
-        tracing::warn!(%error, "the list of past loads cannot be read; it begins anew");
+        // The datasets are stored: a damaged list must not make the load fail.
+        tracing::warn!(%error, "the list of past loads cannot be read; it is replaced");
         Vec::new()
     });
     loads.insert(0, load);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_wrong_comes_first_and_little_is_kept() {
+    fn failures_are_listed_first_and_lists_are_short() {
         let home = tempfile::tempdir().expect("a folder");
         let store = store(home.path());
         assert_eq!(store.past_loads().expect("read"), []);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_loads_are_told_and_those_without_news_are_not() {
+    fn the_latest_loads_with_changes_are_listed() {
         let home = tempfile::tempdir().expect("a folder");
         let store = store(home.path());
         let of = |outcome| LoadReport { datasets: vec![dataset("a", outcome, Vec::new())], ..LoadReport::default() };
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_list_is_told_and_begins_anew() {
+    fn a_damaged_list_is_reported_and_replaced() {
         let home = tempfile::tempdir().expect("a folder");
         let store = store(home.path());
         fs::write(path(home.path()), "[{").expect("written");

@@ -2,7 +2,7 @@
 //!
 //! # Design
 //!
-//! The home of a collection on disk: Oxigraph on RocksDB, and a compact copy of every graph.
+//! Home of a collection on disk: Oxigraph on RocksDB, and a compact copy of every graph.
 //!
 //! ```text
 //! home/lodeseek.toml   base of all IRIs
@@ -138,22 +138,22 @@ pub enum StoreError {
     Settings {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// A home keeps the base it was made with.
+    /// The base of an existing home differs from the requested one.
     #[error(
-        "cannot open {home} with the base {requested}: its base is {made}; `lodeseek rebase {requested}` changes it"
+        "cannot open {home} with the base {requested}: its base is {current}; `lodeseek rebase {requested}` changes it"
     )]
     OtherBase {
         /// The home.
         home: PathBuf,
-        /// Its base.
-        made: String,
-        /// The requested base.
+        /// Base of the home.
+        current: String,
+        /// Requested base.
         requested: String,
     },
-    /// A change of the base did not end.
+    /// A change of the base was interrupted.
     #[error("the change of the base of {home} was interrupted; run `lodeseek rebase {base}` again to complete it")]
     RebaseInterrupted {
         /// The home.
@@ -161,7 +161,7 @@ pub enum StoreError {
         /// The new base.
         base: String,
     },
-    /// A base that cannot be used.
+    /// The base is not valid.
     #[error(transparent)]
     Base(#[from] InvalidBase),
     /// A file cannot be read or written.
@@ -169,7 +169,7 @@ pub enum StoreError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: io::Error,
     },
     /// The reader of dataset files failed, for example because no worker process can be started.
@@ -185,9 +185,7 @@ pub enum StoreError {
     #[error("there is no dataset {0}")]
     NoDataset(DatasetId),
     /// The content of a dataset exceeds memory.
-    #[error(
-        "the content of {id} exceeds memory, and is not read whole; run `lodeseek index`, which takes a sample for snippets"
-    )]
+    #[error("the content of {id} exceeds the memory limit; run `lodeseek index`, which stores a sample for snippets")]
     TooLarge {
         /// The dataset, or the version of its content.
         id: String,
@@ -218,9 +216,9 @@ impl StoreError {
 /// Mode in which a home is opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Many readers at once; nobody writes meanwhile.
+    /// Shared access: several readers, and no writer.
     Read,
-    /// One writer alone.
+    /// Exclusive access: one writer, and no reader.
     Write,
 }
 
@@ -236,44 +234,52 @@ struct Settings {
 pub const SETTINGS: &str = "lodeseek.toml";
 /// Name of the folder of the store in a home.
 const STORE: &str = "store";
-/// Triples of derived data replaced in one transaction: it holds them in memory.
-const AT_ONCE: usize = 20_000;
+/// Maximum number of new triples of derived data in one transaction, which holds them in memory.
+const MAX_TRANSACTION_TRIPLES: usize = 20_000;
 
-/// Returns true if a folder is a home. A home whose first load was killed before it wrote anything is not one yet.
+/// Returns true if a folder is a home. A home whose first load was killed before the first write is none.
 #[must_use]
 pub fn is_home(home: &Path) -> bool {
     home.join(SETTINGS).is_file() && home.join(STORE).is_dir()
 }
 
-/// Reads a dataset's content from its graph file alone, beside whoever has the store open. If it is too large for memory, its
-/// [sample](Store::write_sample) is returned, and true.
+/// Content of a dataset version that fits in memory.
+#[derive(Debug)]
+pub enum ReadContent {
+    /// All triples.
+    Complete(TripleGraph),
+    /// [Sample](Store::write_sample) of a graph that exceeds memory.
+    Sample(TripleGraph),
+}
+
+/// Reads the content of a dataset version from its files, without opening the store. Another process may have it open.
 ///
 /// # Errors
 /// [`StoreError::TooLarge`] if a sample is needed, and there is none.
-pub fn read_content(home: &Path, version: &str) -> Result<(TripleGraph, bool), StoreError> {
+pub fn read_content(home: &Path, version: &str) -> Result<ReadContent, StoreError> {
     read_content_within(home, version, MAX_COMPACT_BYTES)
 }
 
-fn read_content_within(home: &Path, version: &str, limit: usize) -> Result<(TripleGraph, bool), StoreError> {
+fn read_content_within(home: &Path, version: &str, limit: usize) -> Result<ReadContent, StoreError> {
     if let Some(sample) = sample::read(home, version) {
-        return Ok((sample, true));
+        return Ok(ReadContent::Sample(sample));
     }
     let path = graph_file::path(home, version);
     let damaged =
         |reason| StoreError::Damaged { home: home.to_owned(), reason: format!("{}: {reason}", path.display()) };
     match graph_file::open(&path, version, limit).map_err(damaged)? {
-        StoredContent::InMemory(graph) => Ok((graph, false)),
+        StoredContent::InMemory(graph) => Ok(ReadContent::Complete(graph)),
         StoredContent::Streamed(_) => Err(StoreError::TooLarge { id: version.to_owned() }),
     }
 }
 
-/// The version of all datasets without content.
+/// Returns the version of all datasets without content.
 #[must_use]
 pub fn empty_version() -> String {
     graph_file::checksum(&TripleGraphBuilder::new().finish().to_compact())
 }
 
-/// The description of a dataset as it is to be written, and the version of its content.
+/// New description of a dataset, and the version of its content.
 struct Description {
     id: DatasetId,
     version: String,
@@ -299,8 +305,8 @@ pub struct Store {
     views: Mutex<ViewCache>,
     /// Number of the last commit, see [`commit_record`].
     last_commit: Mutex<u64>,
-    /// Held as long as the store is open; the system frees it when the process ends, however it ends. `None` if the store
-    /// is in memory, or if another process holds the lock.
+    /// Lock of the home, held while the store is open. The system releases it when the process ends. `None` if the store is in
+    /// memory, or if another process holds the lock.
     lock: Option<File>,
 }
 
@@ -309,14 +315,14 @@ pub struct Store {
 pub struct Entry {
     /// Metadata and distributions from the catalogue.
     pub dataset: Dataset,
-    /// The hash that names its content, and its graph.
+    /// Hash of its content, which is part of the name of its graph.
     pub version: String,
     /// Source of its description, if it was harvested.
     pub origin: Option<String>,
 }
 
 impl Store {
-    /// Opens a home; for writing it is made where there is none, with `base` or the default base.
+    /// Opens a home. With [`Access::Write`], a missing home is created with `base` or the default base.
     pub fn open(home: &Path, access: Access, base: Option<&str>) -> Result<Self, StoreError> {
         let mut store = Self::open_unchecked(home, access, base)?;
         let commit = store.check_commit()?;
@@ -330,7 +336,7 @@ impl Store {
     /// Opens a home without comparing the store with the commit record.
     pub(crate) fn open_unchecked(home: &Path, access: Access, base: Option<&str>) -> Result<Self, StoreError> {
         if let Some(base) = base {
-            Iris::new(base)?; // before anything is made that would look like a home
+            Iris::new(base)?; // before a folder is created
         }
         if access == Access::Write {
             create_private_folder(home)?;
@@ -374,25 +380,25 @@ impl Store {
         self.access == Access::Write && self.lock.is_none()
     }
 
-    /// A store in memory, with its graph files in `folder`: for tests and for use as a library.
+    /// Creates a store in memory with its graph files in `folder`, for tests and for use as a library.
     pub fn in_memory(folder: &Path, iris: Iris) -> Result<Self, StoreError> {
         fs::create_dir_all(folder.join("graphs")).map_err(StoreError::io(folder))?;
         Ok(Self::with_parts(folder, iris, Oxigraph::new()?, Access::Write, None))
     }
 
-    /// The IRIs of this home.
+    /// Returns the IRIs of this home.
     #[must_use]
     pub fn iris(&self) -> &Iris {
         &self.iris
     }
 
-    /// The folder of the home.
+    /// Returns the folder of the home.
     #[must_use]
     pub fn home(&self) -> &Path {
         &self.home
     }
 
-    /// Every dataset of the catalogue, by id.
+    /// Returns all datasets of the catalogue, sorted by id.
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
         let catalog = self.catalog_graph()?;
         let versions = self.versions()?;
@@ -404,7 +410,7 @@ impl Store {
         Ok(entries.collect())
     }
 
-    /// One dataset of the catalogue.
+    /// Returns one dataset of the catalogue.
     pub fn entry(&self, id: &DatasetId) -> Result<Entry, StoreError> {
         let missing = || StoreError::NoDataset(id.clone());
         let version = self.version(id)?.ok_or_else(missing)?;
@@ -413,7 +419,7 @@ impl Store {
         Ok(Entry { dataset, version, origin: self.origin(id)? })
     }
 
-    /// All of a dataset's content.
+    /// Returns the complete content of a dataset.
     ///
     /// # Errors
     /// [`StoreError::TooLarge`] if it exceeds memory; [`Self::open_content`] opens it.
@@ -445,7 +451,7 @@ impl Store {
         Ok(triples)
     }
 
-    /// The same as a graph.
+    /// Returns a dataset's description as a graph.
     pub fn description_graph(&self, id: &DatasetId) -> Result<TripleGraph, StoreError> {
         let mut builder = TripleGraphBuilder::new();
         self.description(id)?.iter().for_each(|triple| builder.insert(triple.as_ref()));
@@ -459,9 +465,8 @@ impl Store {
 
     /// Replaces the triples of some datasets in a graph of derived data.
     ///
-    /// Small changes are one transaction. For large ones the old triples are removed in one transaction, and the new
-    /// ones follow by bulk load. Between the two the data is missing, never wrong; the stage that writes it records its
-    /// work only afterwards.
+    /// Small changes are one transaction. For large ones the old triples are removed in one transaction, and the new ones are
+    /// bulk-loaded. Between the two the data is missing, but never wrong. The stage that writes it records its work afterwards.
     pub fn replace_derived(&self, graph: &NamedNode, new: Vec<(DatasetId, Vec<Triple>)>) -> Result<(), StoreError> {
         let _change = self.change();
         let commit = self.start_commit();
@@ -472,8 +477,8 @@ impl Store {
                 transaction.remove(&triple.in_graph(graph.clone()));
             }
         }
-        let is_little = new.iter().map(|(_, triples)| triples.len()).sum::<usize>() <= AT_ONCE;
-        if is_little {
+        let is_small = new.iter().map(|(_, triples)| triples.len()).sum::<usize>() <= MAX_TRANSACTION_TRIPLES;
+        if is_small {
             for triple in new.iter().flat_map(|(_, triples)| triples) {
                 transaction.insert(&triple.clone().in_graph(graph.clone()));
             }
@@ -489,8 +494,8 @@ impl Store {
         self.finish_commit(commit)
     }
 
-    /// Compacts what bulk loads have left in many files, of which each must be looked into for every term that is read. It
-    /// takes the longer, the larger the store is: half a minute for sixteen million triples.
+    /// Compacts the store. Bulk loads write many files, and each is searched for every term that is read. The duration grows with
+    /// the store: half a minute for sixteen million triples.
     pub fn optimize(&self) -> Result<(), StoreError> {
         // A store in memory has no files.
         #[cfg(feature = "rocksdb")]
@@ -520,7 +525,7 @@ impl Store {
         Ok(paths)
     }
 
-    /// Returns the counts of a dataset version: from their file, or counted anew and, if the home is writable, written.
+    /// Returns the counts of a dataset version: from their file, or computed and, if the home is writable, written.
     pub fn counts(&self, id: &DatasetId, version: &str) -> Result<GraphCounts, StoreError> {
         if let Some(counts) = GraphCounts::read(&self.home, version) {
             return Ok(counts);
@@ -549,18 +554,18 @@ impl Store {
         blank::BlankNodeScope::from_graph(graph).term_to_store(term)
     }
 
-    /// The underlying Oxigraph store.
+    /// Returns the underlying Oxigraph store.
     #[must_use]
     pub fn oxigraph(&self) -> &Oxigraph {
         &self.oxigraph
     }
 
-    /// The id of every dataset, in order.
+    /// Returns the sorted ids of all datasets.
     pub fn ids(&self) -> Result<Vec<DatasetId>, StoreError> {
         Ok(self.versions()?.into_keys().collect())
     }
 
-    /// A number that changes whenever the catalogue graph does.
+    /// Returns a number that changes with every change of the catalogue graph.
     #[must_use]
     pub fn catalog_generation(&self) -> u64 {
         self.described.load(Ordering::SeqCst)
@@ -588,7 +593,7 @@ impl Store {
             .collect()
     }
 
-    /// A node's triples and those of its parts, found by following objects with the node's IRI and a fragment.
+    /// Returns the triples of a node and of its parts: objects with the IRI of the node and a fragment.
     fn node_and_parts(&self, graph: &NamedNode, node: &NamedNode) -> Result<Vec<Triple>, StoreError> {
         let mut triples = Vec::new();
         let mut waiting = vec![node.clone()];
@@ -608,8 +613,7 @@ impl Store {
         Ok(triples)
     }
 
-    /// Returns true if the catalogue graph contains exactly this description of a dataset, and at least this of the
-    /// agents it names.
+    /// Returns true if the catalogue graph contains exactly this description of a dataset, and all its statements about agents.
     fn is_described(&self, id: &DatasetId, description: &[Triple]) -> Result<bool, StoreError> {
         let catalog = self.iris.catalog();
         if !load::same_triples(&self.node_and_parts(&catalog, &self.iris.dataset(id))?, description) {
@@ -623,7 +627,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Writes new descriptions, records and pointers, and takes the old ones away, as one transaction.
+    /// Replaces descriptions, records and pointers in one transaction.
     fn describe(&self, new: &[Description], stamp: &Stamp) -> Result<(), StoreError> {
         let _change = self.change();
         let catalog = self.iris.catalog();
@@ -641,7 +645,7 @@ impl Store {
                 transaction.remove(&pointer);
             }
             transaction.insert(&self.pointer_quad(id, version));
-            // Agents are shared between datasets: one that is named anew loses its old name.
+            // Agents are shared between datasets: a new name of an agent replaces the old one.
             for named in triples.iter().filter(|triple| triple.predicate.as_str() == foaf::NAME) {
                 for old in self.oxigraph.quads_for_pattern(
                     Some(named.subject.as_ref()),
@@ -664,19 +668,19 @@ impl Store {
         self.finish_commit(commit)
     }
 
-    /// Takes away content no pointer names: replaced versions, and what a killed load left behind. How many graphs went.
+    /// Removes content without a pointer: replaced versions, and graphs of killed loads. Returns the number of removed graphs.
     pub fn clear_replaced(&self, on_progress: &dyn Fn(usize, usize)) -> Result<usize, StoreError> {
         let versions = self.versions()?;
         let index_only = self.index_only()?;
         let stored = versions.iter().filter(|(id, _)| !index_only.contains(id));
-        let named: std::collections::HashSet<NamedNode> =
+        let current: std::collections::HashSet<NamedNode> =
             stored.map(|(id, version)| self.iris.graph(id, version)).collect();
         let prefix = format!("{}graph/", self.iris.base());
         let mut stale = Vec::new();
         for graph in self.oxigraph.named_graphs() {
             if let NamedOrBlankNode::NamedNode(graph) = graph?
                 && graph.as_str().starts_with(&prefix)
-                && !named.contains(&graph)
+                && !current.contains(&graph)
             {
                 stale.push(graph);
             }
@@ -749,12 +753,12 @@ fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<(Iris, Co
     if access == Access::Read && !has_store {
         return Err(StoreError::NoHome { home: home.to_owned() });
     }
-    if let Some(made) = settings.base {
-        return match base.filter(|requested| *requested != made) {
+    if let Some(current) = settings.base {
+        return match base.filter(|requested| *requested != current) {
             Some(requested) => {
-                Err(StoreError::OtherBase { home: home.to_owned(), made, requested: requested.to_owned() })
+                Err(StoreError::OtherBase { home: home.to_owned(), current, requested: requested.to_owned() })
             }
-            None => match Iris::new(&made) {
+            None => match Iris::new(&current) {
                 Ok(iris) => Ok((iris, settings.content)),
                 Err(error) => Err(StoreError::Settings { path, reason: error.to_string() }),
             },

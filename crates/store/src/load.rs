@@ -702,16 +702,16 @@ fn rejected(files: Vec<FileReport>, limit: usize) -> DatasetContent {
     DatasetContent { graph, files: files.into_iter().map(report).collect(), lacks_content: true }
 }
 
-/// Keeps the graph's file, counts and fingerprint.
+/// Writes the graph file, counts and fingerprint of a graph.
 fn parsed(dataset: &Dataset, content: DatasetContent, store: &Store) -> Result<Parsed, StoreError> {
     let DatasetContent { graph, files, lacks_content } = content;
     let version = graph_file::write(&store.home, &graph)?;
-    GraphCounts::keep(&store.home, &version, &graph)?;
-    fingerprint::keep(&store.home, &version, &graph)?;
+    GraphCounts::write_if_missing(&store.home, &version, &graph)?;
+    fingerprint::write_if_missing(&store.home, &version, &graph)?;
     Ok(Parsed::new(dataset, StoredContent::InMemory(graph), version, files, lacks_content, store))
 }
 
-/// Keeps the file and counts of a graph from sorted runs. If it exceeds memory, it gets no fingerprint.
+/// Writes the file and counts of a graph from sorted runs. If it exceeds memory, it gets no fingerprint.
 fn parsed_runs(
     dataset: &Dataset,
     runs: SortedRuns,
@@ -727,8 +727,8 @@ fn parsed_runs(
     match &content {
         // The runs repeated triples.
         StoredContent::InMemory(graph) => {
-            GraphCounts::keep(&store.home, &version, graph)?;
-            fingerprint::keep(&store.home, &version, graph)?;
+            GraphCounts::write_if_missing(&store.home, &version, graph)?;
+            fingerprint::write_if_missing(&store.home, &version, graph)?;
         }
         StoredContent::Streamed(graph) => {
             if GraphCounts::read(&store.home, &version).is_none() {
@@ -736,7 +736,7 @@ fn parsed_runs(
                 let counts = GraphCounts::from_stream(graph, &scratch).map_err(StoreError::io(&scratch))?;
                 counts.write(&store.home, &version)?;
             }
-            fingerprint::keep_none(&store.home, &version)?;
+            fingerprint::write_none_if_missing(&store.home, &version)?;
         }
     }
     Ok(Parsed::new(dataset, content, version, files, lacks_content, store))

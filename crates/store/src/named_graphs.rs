@@ -1,15 +1,15 @@
-//! Graphs to be read whole, by the names clients know them by.
+//! Complete graphs by their public names.
 
 use super::{Store, StoreError, graph_file};
 use lodeseek_catalog::DatasetId;
 use oxrdf::{NamedNode, Triple};
 
-/// A graph of the store.
+/// Graph of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredGraph {
-    /// Some or all of the catalogue, the profiles and the snippets.
+    /// Union of graphs of metadata: the catalogue, the profiles or the snippets.
     Metadata(Vec<NamedNode>),
-    /// The present content of a dataset.
+    /// Current content of a dataset.
     Content {
         /// The dataset.
         id: DatasetId,
@@ -19,13 +19,13 @@ pub enum StoredGraph {
 }
 
 impl Store {
-    /// The default graph of queries.
+    /// Returns the default graph of queries.
     #[must_use]
     pub fn default_graph(&self) -> StoredGraph {
         StoredGraph::Metadata(vec![self.iris.catalog(), self.iris.profiles(), self.iris.snippets()])
     }
 
-    /// The graph of a name: the IRI of a dataset, or of a graph of metadata. `None` for other names, as in queries.
+    /// Returns the graph with a public name: the IRI of a dataset, or of a graph of metadata. `None` for other names, as in queries.
     pub fn graph(&self, name: &NamedNode) -> Result<Option<StoredGraph>, StoreError> {
         if let Some(id) = self.iris.dataset_id(name.as_str()) {
             return Ok(self.version(&id)?.map(|version| StoredGraph::Content { id, version }));
@@ -36,7 +36,7 @@ impl Store {
         Ok(None)
     }
 
-    /// The triples of a graph, one after the other. A triple that two graphs of metadata share comes twice.
+    /// Iterates over the triples of a graph. A triple in two graphs of metadata is returned twice.
     pub fn triples(
         &self,
         graph: &StoredGraph,

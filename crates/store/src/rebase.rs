@@ -1,8 +1,8 @@
 //! Migration of a home to another base of its IRIs.
 //!
-//! All names of graphs begin with the base, so the store is written anew beside the old one. A mark in the home then states
-//! that the new store is complete, and three steps follow: the stores change places, and the configuration and the commit
-//! record get the new base. Each step can be repeated. A home with a mark cannot be opened, and a further call completes it.
+//! All names of graphs begin with the base, so a new store is written while the old one is in place. A mark in the home then states
+//! that the new store is complete. Three steps follow: the new store replaces the old one, and the configuration and the commit record
+//! get the new base. Each step can be repeated. A home with a mark cannot be opened; a further call completes it.
 //!
 //! The content of datasets is not changed: an IRI in a dump that begins with the old base stays as it is.
 

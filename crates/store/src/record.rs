@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 /// Content of the records of a load.
 #[derive(Clone, Debug, Default)]
 pub struct Stamp {
-    /// The time now. Without it no record is written, and those that are there stay.
+    /// Current time. `None`: no record is written, and existing records are kept.
     pub now: Option<DateTime>,
     /// Source of the descriptions.
     pub origin: Option<NamedNode>,
 }
 
-/// The record's name among the parts of a description.
+/// Name of the record among the parts of a description.
 const PART: &str = "record";
 
 impl Store {
@@ -59,7 +59,7 @@ impl Store {
         Ok(origins)
     }
 
-    /// The same of one dataset.
+    /// Returns the source of one description, if the dataset has a record.
     pub(super) fn origin(&self, id: &DatasetId) -> Result<Option<String>, StoreError> {
         Ok(self.derived_from(Some(&self.record(id)))?.into_iter().next().map(|(_, origin)| origin))
     }
@@ -78,7 +78,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The record of a dataset, and that the catalogue has it; nothing where there is none.
+    /// Returns the record of a dataset and its link from the catalogue. Empty if there is none.
     pub fn record_of(&self, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
         let triple = |quad: Quad| Triple::new(quad.subject, quad.predicate, quad.object);
         Ok(self.record_quads(id)?.into_iter().map(triple).collect())
@@ -88,7 +88,7 @@ impl Store {
         Ok(!self.record_quads(id)?.is_empty())
     }
 
-    /// The statements about a dataset's record, and that the catalogue has it.
+    /// Returns the statements about a dataset's record, and its link from the catalogue.
     pub(super) fn record_quads(&self, id: &DatasetId) -> Result<Vec<Quad>, StoreError> {
         let (catalog, record) = (self.iris.catalog(), self.record(id));
         let graph: GraphName = catalog.clone().into();
@@ -102,7 +102,7 @@ impl Store {
         Ok(quads)
     }
 
-    /// Writes the record of a dataset anew.
+    /// Replaces the record of a dataset.
     pub(super) fn write_record(
         &self,
         transaction: &mut Transaction<'_>,

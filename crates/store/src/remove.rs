@@ -1,4 +1,4 @@
-//! Taking datasets out of the catalogue.
+//! Removal of datasets from the catalogue.
 
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
@@ -21,14 +21,14 @@ impl Store {
         if present.is_empty() {
             return Ok(0);
         }
-        self.take_out_of_catalog(&present)?;
+        self.remove_from_catalog(&present)?;
         for graph in [self.iris.profiles(), self.iris.snippets()] {
             self.replace_derived(&graph, present.iter().map(|id| ((*id).clone(), Vec::new())).collect())?;
         }
         Ok(present.len())
     }
 
-    fn take_out_of_catalog(&self, ids: &[&DatasetId]) -> Result<(), StoreError> {
+    fn remove_from_catalog(&self, ids: &[&DatasetId]) -> Result<(), StoreError> {
         let _change = self.change();
         let catalog = self.iris.catalog();
         let commit = self.start_commit();

@@ -1,7 +1,7 @@
-//! Repair of a home: a damaged store is written anew from what can still be read.
+//! Repair of a home: a damaged store is rebuilt from readable data.
 //!
-//! The new store is made beside the old one and replaces it by renaming, so that an interrupted repair changes nothing. The
-//! old one is kept as `store.damaged`. Sources, in this order:
+//! The new store is written to a folder of its own and replaces the old one by renaming, so that an interrupted repair changes
+//! nothing. The old one is kept as `store.damaged`. Sources, in this order:
 //!
 //! - The catalogue graph of the old store, if it can be read and no commit is missing; else the descriptions that the caller
 //!   recovered, for example from the index.
@@ -25,14 +25,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A dataset of which something is lost.
+/// Dataset with a lost part.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct LostDataset {
-    /// Its id.
+    /// Id of the dataset.
     pub id: DatasetId,
-    /// Its title.
+    /// Title of the dataset.
     pub title: String,
-    /// Its source, if known: its catalogue, or else its files.
+    /// Source of the dataset, if known: its catalogue, or else its files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The lost part.
@@ -43,11 +43,11 @@ pub struct LostDataset {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lost {
-    /// All triples. Its description remains.
+    /// All triples. The description remains.
     Content,
-    /// The spelling of numbers and dates. The store has their values.
+    /// Lexical forms of numbers and dates. The store has their values.
     LexicalForms,
-    /// Statements of the description that only the catalogue had. Its main properties were recovered.
+    /// Statements of the description that only the catalogue had. The main properties were recovered.
     Description,
 }
 
@@ -67,18 +67,18 @@ impl LostDataset {
 
 const NEW: &str = "store.new";
 const OLD: &str = "store.damaged";
-/// Triples that are written at once.
+/// Triples of a bulk load.
 const BATCH: usize = 500_000;
 
-/// Writes the store of a home anew. `recovered` contains descriptions and versions from elsewhere, for a catalogue that
-/// cannot be read or lacks commits.
+/// Rebuilds the store of a home. `recovered` contains descriptions and versions from other sources, for a catalogue that cannot be
+/// read or lacks commits.
 ///
 /// # Errors
 /// If another process uses the home, its settings cannot be read, or a file cannot be written.
 pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset>, StoreError> {
     let lock = lock(home, Access::Write)?;
     rebase::check(home)?;
-    // A missing folder is damage, too; without it the settings are those of no home.
+    // A missing folder is damage, too. The settings cannot be read without it.
     let present = home.join(STORE);
     fs::create_dir_all(&present).map_err(StoreError::io(&present))?;
     let (iris, content_place) = settings(home, Access::Read, None)?;
@@ -99,8 +99,8 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     let stored = old.as_ref().and_then(|old| old.stored_commit().ok()).unwrap_or(0);
     let recorded = record.as_ref().map_or(0, |record| record.commit);
     let store = Store { content_place, ..without_lock(open_oxigraph(&new, Access::Write)?) };
-    let is_complete = stored >= recorded && stored > 0;
-    let (entries, mut lost) = store.copy_catalog(old.as_ref(), is_complete, recovered)?;
+    let commits = if stored >= recorded && stored > 0 { Commits::All } else { Commits::SomeMissing };
+    let (entries, mut lost) = store.copy_catalog(old.as_ref(), commits, recovered)?;
     lost.extend(store.copy_content(&entries, old.as_ref())?);
     #[cfg(feature = "rocksdb")]
     store.oxigraph.flush()?;
@@ -115,6 +115,13 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     Ok(lost)
 }
 
+/// Commits that the old store has, compared with the commit record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Commits {
+    All,
+    SomeMissing,
+}
+
 pub(super) fn remove_folder(path: &Path) -> Result<(), StoreError> {
     match fs::remove_dir_all(path) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(StoreError::Io { path: path.to_owned(), cause }),
@@ -127,13 +134,13 @@ impl Store {
     fn copy_catalog(
         &self,
         old: Option<&Self>,
-        is_complete: bool,
+        commits: Commits,
         recovered: &[Entry],
     ) -> Result<(Vec<Entry>, Vec<LostDataset>), StoreError> {
         let readable =
             old.and_then(|old| Some((old.catalog_quads().ok()?, old.entries().ok()?, old.index_only().ok()?)));
         if let Some((quads, entries, _)) = &readable
-            && is_complete
+            && commits == Commits::All
         {
             let graphs = self.datasets_of_graphs(entries);
             let pointers = entries.iter().map(|entry| self.pointer_quad(&entry.dataset.metadata.id, &entry.version));
@@ -148,7 +155,7 @@ impl Store {
             entries.insert(entry.dataset.metadata.id.clone(), entry);
         }
         let empty_version = empty_version();
-        // The index follows the store: where both have a dataset and commits are missing, the index is the later one.
+        // The index is written after the store: if commits are missing in the store, the index has the later description.
         for entry in recovered {
             let id = &entry.dataset.metadata.id;
             let present = entries.get(id);
@@ -215,7 +222,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes the content of all datasets. Lost content becomes empty; returns the datasets that are to be loaded again.
+    /// Writes the content of all datasets. Lost content becomes empty. Returns the datasets to load again.
     pub(super) fn copy_content(&self, entries: &[Entry], old: Option<&Self>) -> Result<Vec<LostDataset>, StoreError> {
         let mut lost = Vec::new();
         let mut empty = Vec::new();

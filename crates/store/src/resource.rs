@@ -10,29 +10,28 @@ use lodeseek_rdf::LABEL_PROPERTIES;
 use oxrdf::{BlankNode, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, Triple};
 use std::collections::HashSet;
 
-/// Labels of one node and property that are read.
+/// Maximum number of labels of one node and property.
 const LABELS: usize = 20;
 
 /// Position of a resource in triples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Position {
-    /// As their subject.
+    /// Subject of the triples.
     Subject,
-    /// As their object.
+    /// Object of the triples.
     Object,
 }
 
-/// Some triples, and whether there are more.
+/// Limited number of triples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
     /// The triples.
     pub triples: Vec<Triple>,
-    /// If true, further triples were left out.
+    /// If true, further triples were omitted.
     pub more: bool,
 }
 
-/// The content of a dataset as it is now, to be looked at resource by resource. Blank nodes have the labels that they have
-/// in the graph's file and in what is made of it.
+/// Current content of a dataset, read by resource. Blank nodes have the labels of the graph file, the profile and the snippet.
 pub struct Resources<'s> {
     store: &'s Store,
     graph: NamedNode,
@@ -40,7 +39,7 @@ pub struct Resources<'s> {
 }
 
 impl Store {
-    /// The resources of a dataset's content.
+    /// Returns the resources of a dataset's content.
     pub fn resources(&self, id: &DatasetId) -> Result<Resources<'_>, StoreError> {
         let version = self.version(id)?.ok_or_else(|| StoreError::NoDataset(id.clone()))?;
         let graph = self.iris.graph(id, &version);
@@ -48,7 +47,7 @@ impl Store {
     }
 }
 
-/// An IRI, or a blank node as it is written: `_:b0`. `None` for what is neither.
+/// Parses an IRI, or a blank node in the form `_:b0`. Returns `None` for other texts.
 #[must_use]
 pub fn resource(text: &str) -> Option<NamedOrBlankNode> {
     match text.strip_prefix("_:") {
@@ -58,16 +57,16 @@ pub fn resource(text: &str) -> Option<NamedOrBlankNode> {
 }
 
 impl Resources<'_> {
-    /// The triples in which a resource stands first, or last: `most` of them from the `skip`th on.
+    /// Returns at most `limit` triples with a resource at a position, without the first `skip` ones.
     pub fn triples(
         &self,
         resource: &NamedOrBlankNode,
-        stands: Position,
+        position: Position,
         skip: usize,
-        most: usize,
+        limit: usize,
     ) -> Result<Excerpt, StoreError> {
-        let mut quads = self.quads(resource, stands).skip(skip);
-        let triples = quads.by_ref().take(most).collect::<Result<_, _>>()?;
+        let mut quads = self.quads(resource, position).skip(skip);
+        let triples = quads.by_ref().take(limit).collect::<Result<_, _>>()?;
         Ok(Excerpt { triples, more: quads.next().transpose()?.is_some() })
     }
 
@@ -97,25 +96,25 @@ impl Resources<'_> {
         Ok(labels)
     }
 
-    /// The symmetric concise bounded description of a resource: what begins and ends at it, and at the blank nodes met so;
-    /// at most so many triples. <https://www.w3.org/submissions/CBD/>
-    pub fn description(&self, resource: &NamedOrBlankNode, most: usize) -> Result<Excerpt, StoreError> {
+    /// Returns the symmetric concise bounded description of a resource, with at most `limit` triples: its incoming and outgoing
+    /// triples, and those of blank nodes on the way. <https://www.w3.org/submissions/CBD/>
+    pub fn description(&self, resource: &NamedOrBlankNode, limit: usize) -> Result<Excerpt, StoreError> {
         let mut found = Excerpt::default();
         let mut seen: HashSet<(NamedOrBlankNode, bool)> = HashSet::new();
         let mut waiting = vec![(resource.clone(), Position::Subject), (resource.clone(), Position::Object)];
-        let mut kept = HashSet::new();
-        while let Some((node, stands)) = waiting.pop() {
-            if !seen.insert((node.clone(), stands == Position::Subject)) {
+        let mut inserted = HashSet::new();
+        while let Some((node, position)) = waiting.pop() {
+            if !seen.insert((node.clone(), position == Position::Subject)) {
                 continue;
             }
-            for triple in self.quads(&node, stands) {
+            for triple in self.quads(&node, position) {
                 let triple = triple?;
-                if found.triples.len() == most {
+                if found.triples.len() == limit {
                     found.more = true;
                     return Ok(found);
                 }
-                waiting.extend(beyond(&triple, stands));
-                if kept.insert(triple.clone()) {
+                waiting.extend(next_blank_node(&triple, position));
+                if inserted.insert(triple.clone()) {
                     found.triples.push(triple);
                 }
             }
@@ -126,10 +125,10 @@ impl Resources<'_> {
     fn quads(
         &self,
         resource: &NamedOrBlankNode,
-        stands: Position,
+        position: Position,
     ) -> impl Iterator<Item = Result<Triple, StoreError>> + use<'_> {
         let (node, graph) = (self.stored(resource), Some(self.graph.as_ref().into()));
-        let quads = match stands {
+        let quads = match position {
             Position::Subject => self.store.oxigraph.quads_for_pattern(Some(node.as_ref()), None, None, graph),
             Position::Object => {
                 let node = Term::from(node);
@@ -147,11 +146,11 @@ impl Resources<'_> {
     }
 }
 
-/// The blank node at the other end of a triple, and how it goes on from there.
-fn beyond(triple: &Triple, stands: Position) -> Option<(NamedOrBlankNode, Position)> {
-    match (stands, &triple.subject, &triple.object) {
+/// Returns the blank node at the other end of a triple, and the position of it in the next triples.
+fn next_blank_node(triple: &Triple, position: Position) -> Option<(NamedOrBlankNode, Position)> {
+    match (position, &triple.subject, &triple.object) {
         (Position::Subject, _, Term::BlankNode(node)) | (Position::Object, NamedOrBlankNode::BlankNode(node), _) => {
-            Some((node.clone().into(), stands))
+            Some((node.clone().into(), position))
         }
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! Samples of large graphs, as files beside the graph files: what snippets on demand are taken from.
+//! Samples of large graphs, stored in files for snippets on demand.
 //!
 //! The indexer writes them. A sample is a graph file of its own, with a checksum in place of a name.
 

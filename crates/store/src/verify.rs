@@ -1,4 +1,4 @@
-//! Verification of a home: settings, commit record, store, graph files and the files beside them.
+//! Verification of a home: settings, commit record, store, and the files of dataset versions.
 
 use super::{
     Access, Entry, GraphCounts, SETTINGS, STORE, Store, StoreError, commit_record, fingerprint, graph_file, is_home,
@@ -17,7 +17,7 @@ pub enum DamagedPart {
     Settings,
     /// The commit record: changes are missing in the store, or the record is damaged.
     Commit,
-    /// The store as a whole: RocksDB cannot read it, or its indexes disagree.
+    /// The complete store: RocksDB cannot read it, or its indexes differ.
     Store,
     /// The description of a dataset in the catalogue graph.
     Description,
@@ -65,7 +65,7 @@ impl DamagedPart {
         }
     }
 
-    /// Returns true if the store must be written anew.
+    /// Returns true if the store must be rebuilt.
     #[must_use]
     pub fn is_store(self) -> bool {
         matches!(self, Self::Commit | Self::Store | Self::Description | Self::Content)
@@ -247,7 +247,7 @@ impl Store {
             ),
         ];
         for (part, path, is_readable) in files {
-            // Missing files are made when they are needed.
+            // Missing files are written when they are needed.
             if !is_readable && path.exists() {
                 damage.push(Damage::new(part, path, "wrong checksum").with_dataset(id));
             }

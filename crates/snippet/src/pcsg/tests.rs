@@ -120,11 +120,11 @@ proptest! {
         let links: u64 = found.links.iter().map(|&id| patterns.link_count(id)).sum();
         prop_assert!(links as f64 >= 0.8 * patterns.total_links() as f64 - 1e-9);
         let letters = Letters("678");
-        let asked = extract(&Pcsg::new(PcsgOptions { keywords: Some(&letters), ..PcsgOptions::default() }), &graph);
-        prop_assert_eq!(covered(&graph, &patterns, &asked.triples), all(&patterns));
+        let with_keywords = extract(&Pcsg::new(PcsgOptions { keywords: Some(&letters), ..PcsgOptions::default() }), &graph);
+        prop_assert_eq!(covered(&graph, &patterns, &with_keywords.triples), all(&patterns));
         for keyword in 0..letters.0.len() {
             let hit = |t: &Triple| [t.subject, t.predicate, t.object].iter().any(|&term| letters.matches(keyword, &graph, term));
-            prop_assert_eq!(asked.triples.iter().any(hit), graph.triples().iter().any(hit));
+            prop_assert_eq!(with_keywords.triples.iter().any(hit), graph.triples().iter().any(hit));
         }
     }
 

@@ -19,9 +19,9 @@ fn shipped_models_are_what_was_trained() {
         let [text, pieces] = [Granularity::Text, Granularity::Piece]
             .map(|granularity| opened(&folder, &EncoderOptions { granularity: Some(granularity), ..options.clone() }));
         let parity = std::fs::read(folder.join("parity.json")).expect("parity.json");
-        let told: Vec<Value> = serde_json::from_slice(&parity).expect("parity.json");
-        assert!(told.len() >= 5);
-        for line in told {
+        let cases: Vec<Value> = serde_json::from_slice(&parity).expect("parity.json");
+        assert!(cases.len() >= 5);
+        for line in cases {
             let query = line["text"].as_str().expect("a text");
             let vectors = |value: &Value| -> Vec<f32> { serde_json::from_value(value.clone()).expect("numbers") };
             let ours = text.encode_queries(&[query]).expect("vectors").remove(0);
