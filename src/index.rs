@@ -70,6 +70,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     if !is_home(home) {
         return Err(StoreError::NoHome { home: home.to_owned() }.into());
     }
+    let forgotten = arguments.forget_vectors.as_deref().map_or(Ok(Vec::new()), |name| vectors_of(home, name))?;
     // The models are opened first, so that a missing one is reported before an hour of indexing.
     let choice = Choice::new(home, config, Some(&arguments.encoders), arguments.ranking)?;
     let update = IndexUpdate::new(config, &choice, arguments.vectors)?;
@@ -120,8 +121,10 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     }
     tidy(&indexer, &report)?;
     drop(store);
-    if let Some(name) = &arguments.forget_vectors {
-        delete_vectors(home, name)?;
+    for one in &forgotten {
+        vectors::delete(one)?;
+        let megabytes = one.bytes as f64 / 1e6;
+        writeln!(io::stderr().lock(), "deleted the vectors at {} ({megabytes:.1} MB)", one.folder.display())?;
     }
     if let Some(encoder) = update.encoders.first() {
         writeln!(io::stderr().lock(), "the models run on {}", encoder.device())?;
@@ -339,26 +342,21 @@ fn of_workers(reused: usize) -> String {
     if reused == 0 { String::new() } else { format!(" ({} by workers)", grouped(reused as u64)) }
 }
 
-/// Deletes all vectors of a model by its name, for every fingerprint.
+/// Returns all vectors of a model by its name, for every fingerprint.
 ///
 /// # Errors
 /// If there are none.
-fn delete_vectors(home: &Path, name: &str) -> anyhow::Result<()> {
-    let listed = vectors::list(&vectors_folder(home))?;
-    let of_name = |one: &&StoredVectors| {
-        let of_model = one.description.as_ref().is_ok_and(|description| description.model == name);
-        of_model || one.folder.file_name().is_some_and(|folder| folder == name)
-    };
-    let found: Vec<&StoredVectors> = listed.iter().filter(of_name).collect();
+fn vectors_of(home: &Path, name: &str) -> anyhow::Result<Vec<StoredVectors>> {
+    let mut found = vectors::list(&vectors_folder(home))?;
+    found.retain(|one| {
+        let is_of_model = one.description.as_ref().is_ok_and(|description| description.model == name);
+        is_of_model || one.folder.file_name().is_some_and(|folder| folder == name)
+    });
     anyhow::ensure!(
         !found.is_empty(),
         "cannot delete vectors: no model or folder is named {name:?}; `lodeseek index` lists the stored vectors"
     );
-    for one in found {
-        vectors::delete(one)?;
-        writeln!(io::stderr().lock(), "deleted the vectors of {name} ({:.1} MB)", one.bytes as f64 / 1e6)?;
-    }
-    Ok(())
+    Ok(found)
 }
 
 /// Lists the stored vectors with the number of datasets that need encoding. Vectors of unused models remain until

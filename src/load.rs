@@ -4,15 +4,15 @@ use super::ExitStatus;
 use super::config::Config;
 use super::endpoint::EndpointArguments;
 use super::server_client::{ServerArguments, ServerClient};
-use super::terminal::{bar, counted, cut, grouped, memory_note, rate};
+use super::terminal::{bar, counted, cut, grouped, memory_note, rate, safe};
 use anyhow::Context;
 use lodeseek_catalog::{AssignedDumps, Catalog, CitingWork, CitingWorks, DumpFolder};
 use lodeseek_engine::{AddedWorks, add_works};
 use lodeseek_harvest::is_address;
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_store::{
-    Access, ContentPlace, DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Stamp,
-    Store,
+    Access, ContentPlace, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader,
+    Phase, Stamp, Store,
 };
 use oxsdatatypes::DateTime;
 use serde_json::Value;
@@ -239,10 +239,21 @@ fn count(report: &LoadReport, outcome: DatasetOutcome) -> usize {
 
 /// Writes the number of datasets that were not replaced, and the truncated sources. Returns the exit status of the load.
 fn write_losses(out: &mut impl Write, report: &LoadReport, truncated: &[PathBuf]) -> io::Result<ExitStatus> {
-    let kept = count(report, DatasetOutcome::Kept);
-    if kept > 0 {
-        let (keeps, its) = if kept == 1 { ("keeps its", "its") } else { ("keep their", "theirs") };
-        writeln!(out, "{} {keeps} previous content: a file of {its} cannot be read", counted(kept, "dataset"))?;
+    let kept: Vec<&DatasetReport> =
+        report.datasets.iter().filter(|dataset| dataset.outcome == DatasetOutcome::Kept).collect();
+    for dataset in kept.iter().take(SHOWN) {
+        let name = match dataset.files.iter().find(|file| file.triples == 0) {
+            Some(file) => safe(&file.file),
+            None => "its file".to_owned(),
+        };
+        writeln!(
+            out,
+            "{} is not loaded: {name} cannot be read, or holds no statement; content loaded before is unchanged",
+            dataset.id
+        )?;
+    }
+    if kept.len() > SHOWN {
+        writeln!(out, "neither are {}", counted(kept.len() - SHOWN, "other dataset"))?;
     }
     for source in truncated {
         writeln!(
@@ -251,7 +262,7 @@ fn write_losses(out: &mut impl Write, report: &LoadReport, truncated: &[PathBuf]
             source.display()
         )?;
     }
-    Ok(if kept > 0 || !truncated.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    Ok(if !kept.is_empty() || !truncated.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
 /// Writes the number of works and of the datasets that they use.
@@ -315,7 +326,8 @@ fn load(store: &Store, catalog: Catalog, content: Option<ContentPlace>) -> anyho
         ));
     };
     let stamp = Stamp { now: Some(DateTime::now()), origin: None };
-    let options = LoadOptions { stamp, content, ..LoadOptions::default() };
+    let incomplete = Incomplete::of_catalog(&catalog);
+    let options = LoadOptions { stamp, content, incomplete, ..LoadOptions::default() };
     let report = Loader::new(store).with_options(options).load(catalog, &show)?;
     bar.finish_and_clear();
     Ok(report)

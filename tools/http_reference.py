@@ -118,12 +118,20 @@ def responses(document, operation):
     return "\n".join(["", "| status | description | media types |", "|---|---|---|", *rows, ""])
 
 
+def access(security):
+    """Return who may use an operation: without a requirement, local clients may."""
+    scopes = [scope for requirement in security for scope in requirement.get("bearer", [])]
+    if scopes:
+        return f"Requires a token with the scope `{scopes[0]}` (`lodeseek token`), or the socket in the home."
+    return "Requires access for operators: a local client or the operator token."
+
+
 def operation_section(document, path, method, operation, shared):
     lines = [f"### `{method.upper()} {path}`", "", cell(operation.get("summary")).rstrip(".") + ".", ""]
     if operation.get("description"):
         lines += [cell(operation["description"]), ""]
     if operation.get("security"):
-        lines += ["Requires access for operators: a local client or the operator token.", ""]
+        lines += [access(operation["security"]), ""]
     text = "\n".join(lines) + parameters(document, operation, shared)
     if operation.get("requestBody"):
         body = resolve(document, operation["requestBody"])

@@ -8,7 +8,7 @@ use super::intake::{
     ContentReader, DatasetContent, DirectContentReader, bytes_of, describe_dataset, read_into, source_files,
 };
 use super::{Description, Stamp, Store, StoreError, StoredContent, blank, fingerprint, graph_file, journal};
-use lodeseek_catalog::{Catalog, Dataset, DatasetId};
+use lodeseek_catalog::{Catalog, Dataset, DatasetId, Dialect};
 use lodeseek_rdf::dump::{FileReport, Limits};
 use lodeseek_rdf::vocab::lodeseek;
 use lodeseek_rdf::{BuiltGraph, ExternalGraphBuilder, SortedRuns, TripleGraph, TripleGraphBuilder};
@@ -63,6 +63,14 @@ pub enum Incomplete {
     Stored,
     /// It is not stored. Its outcome is [`DatasetOutcome::Kept`], as that of a dataset that keeps its previous version.
     Rejected,
+}
+
+impl Incomplete {
+    /// Returns the treatment of the datasets of a catalogue: a dump that is loaded without a description is nothing but its content.
+    #[must_use]
+    pub fn of_catalog(catalog: &Catalog) -> Self {
+        if catalog.dialect == Dialect::Dump { Self::Rejected } else { Self::Stored }
+    }
 }
 
 /// Treatment of content that was replaced by other content.

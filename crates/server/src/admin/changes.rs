@@ -433,10 +433,11 @@ fn load(
             None => error.into(),
         })?;
     let total = catalogs.iter().map(|catalog| catalog.datasets.len()).sum();
-    let updater = live.updater(LoadOptions { reader: parser.contents(), ..LoadOptions::default() });
     let mut whole = LoadReport::default();
     let truncated: Vec<usize> = (0..catalogs.len()).filter(|&number| catalogs[number].is_truncated).collect();
     for catalog in catalogs {
+        let incomplete = Incomplete::of_catalog(&catalog);
+        let updater = live.updater(LoadOptions { reader: parser.contents(), incomplete, ..LoadOptions::default() });
         whole.catalog_problems.extend(catalog.problems);
         let mut datasets = catalog.datasets.into_iter().peekable();
         while datasets.peek().is_some() {

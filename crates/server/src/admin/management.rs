@@ -257,7 +257,7 @@ async fn without_caching(mut response: Response) -> Response {
 /// `GET /api/admin/jobs`.
 #[utoipa::path(get, path = "/api/admin/jobs", tag = "Administration", summary = "Jobs, the latest first",
     responses((status = 200, description = "The jobs since the start, up to two thousand.", body = Object)),
-    security(("bearer" = [])))]
+    security(("bearer" = ["read"])))]
 async fn list_jobs(State(state): State<AppState>, caller: Caller) -> Response {
     respond(async {
         caller.require(Scope::Read)?;
@@ -270,7 +270,7 @@ async fn list_jobs(State(state): State<AppState>, caller: Caller) -> Response {
 #[utoipa::path(get, path = "/api/admin/jobs/{job}", tag = "Administration", summary = "One job with its progress",
     params(("job" = u64, Path, description = "The job's number.")),
     responses((status = 200, description = "State, progress and result.", body = Object), NotFound<JsonError>),
-    security(("bearer" = [])))]
+    security(("bearer" = ["read"])))]
 async fn get_job(State(state): State<AppState>, caller: Caller, Path(job): Path<u64>, headers: HeaderMap) -> Response {
     respond(async {
         caller.require(Scope::Read)?;
@@ -292,7 +292,7 @@ fn no_job() -> ApiError {
         (status = 202, description = "A running job ends after its current step.", body = Object),
         NotFound<JsonError>,
         (status = 409, description = "The job has ended.", body = Object)),
-    security(("bearer" = [])))]
+    security(("bearer" = ["write"])))]
 async fn cancel_job(State(state): State<AppState>, caller: Caller, Path(job): Path<u64>) -> Response {
     respond(async {
         caller.require(Scope::Write)?;
@@ -314,7 +314,7 @@ async fn cancel_job(State(state): State<AppState>, caller: Caller, Path(job): Pa
 #[utoipa::path(get, path = "/api/admin/audit", tag = "Administration", summary = "The last changes",
     responses((status = 200, description = "JSON lines: time, job, token, action, datasets, outcome; the oldest first.",
         body = String, content_type = "application/jsonl")),
-    security(("bearer" = [])))]
+    security(("bearer" = ["read"])))]
 async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
     respond(async {
         caller.require(Scope::Read)?;
@@ -345,7 +345,7 @@ async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
         BodyTimeout<JsonError>,
         (status = 422, description = "The change failed; the collection is as before.", body = Object),
         QueueFull<JsonError>),
-    security(("bearer" = [])))]
+    security(("bearer" = ["write"])))]
 async fn put_dataset(
     State(state): State<AppState>,
     caller: Caller,
@@ -375,7 +375,7 @@ async fn put_dataset(
         (status = 202, description = "The job is queued or running.", body = Object),
         NotFound<JsonError>,
         QueueFull<JsonError>),
-    security(("bearer" = [])))]
+    security(("bearer" = ["write"])))]
 async fn delete_dataset(
     State(state): State<AppState>,
     caller: Caller,
@@ -414,7 +414,7 @@ struct Removal {
         BodyTimeout<JsonError>,
         (status = 422, description = "A dataset does not exist; nothing was removed.", body = Object),
         QueueFull<JsonError>),
-    security(("bearer" = [])))]
+    security(("bearer" = ["write"])))]
 async fn remove_datasets(
     State(state): State<AppState>,
     caller: Caller,
@@ -449,7 +449,7 @@ struct IndexParameters {
         (status = 200, description = "The collection was indexed (with Prefer: wait).", body = Object),
         (status = 202, description = "The job is queued or running.", body = Object),
         QueueFull<JsonError>),
-    security(("bearer" = [])))]
+    security(("bearer" = ["admin"])))]
 async fn index_collection(
     State(state): State<AppState>,
     caller: Caller,
@@ -488,7 +488,7 @@ struct Sources {
         BodyTimeout<JsonError>,
         (status = 422, description = "A source cannot be read.", body = Object),
         QueueFull<JsonError>),
-    security(("bearer" = [])))]
+    security(("bearer" = ["write"])))]
 async fn load_sources(State(state): State<AppState>, caller: Caller, request: Request) -> Response {
     respond(async {
         caller.require(Scope::Write)?;
@@ -527,7 +527,7 @@ async fn load_sources(State(state): State<AppState>, caller: Caller, request: Re
         BodyTimeout<JsonError>,
         (status = 422, description = "The harvest failed; batches that were stored are kept.", body = Object),
         QueueFull<JsonError>),
-    security(("bearer" = [])))]
+    security(("bearer" = ["admin"])))]
 async fn harvest_sources(
     State(state): State<AppState>,
     caller: Caller,
@@ -568,7 +568,7 @@ fn restrict(request: &mut HarvestRequest, state: &AppState) -> Result<(), ApiErr
 /// `GET /api/admin/datasets`.
 #[utoipa::path(get, path = "/api/admin/datasets", tag = "Administration", summary = "Datasets with their states",
     responses((status = 200, description = "The datasets by id, as `lodeseek list --json` writes them.", body = Object)),
-    security(("bearer" = [])))]
+    security(("bearer" = ["read"])))]
 async fn list_collection(State(state): State<AppState>, caller: Caller) -> Response {
     respond(async {
         caller.require(Scope::Read)?;
@@ -581,7 +581,7 @@ async fn list_collection(State(state): State<AppState>, caller: Caller) -> Respo
 #[utoipa::path(get, path = "/api/admin/status", tag = "Administration", summary = "State of the collection",
     responses((status = 200, body = Object, description =
         "The state as `lodeseek status --json` writes it, and the server's version.")),
-    security(("bearer" = [])))]
+    security(("bearer" = ["read"])))]
 async fn show_status(State(state): State<AppState>, caller: Caller) -> Response {
     respond(async {
         caller.require(Scope::Read)?;
