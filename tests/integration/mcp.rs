@@ -122,7 +122,7 @@ async fn errors_name_their_cause() {
         ("search_datasets", json!({ "query": "a", "limit": 21 }), "limit must be from 1 to 20"),
         ("search_datasets", json!({ "query": " " }), "query"),
         ("query_sparql", json!({ "query": "SELECT" }), "line 1, column 7"),
-        ("query_sparql", json!({ "query": "CLEAR ALL" }), "expected"),
+        ("query_sparql", json!({ "query": "CLEAR ALL" }), "updates are not supported"),
         ("no_tool", json!({}), "the tools are search_datasets"),
     ] {
         let message = failure(&app, tool, &arguments).await;

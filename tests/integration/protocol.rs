@@ -534,7 +534,7 @@ async fn the_endpoint_names_its_methods_and_takes_query() {
 async fn errors_say_where() {
     let site = Site::testdata();
     for (media_type, body, status, part) in [
-        (QUERY, "SELECT *\nWHERE { ?s ?p }", 400, "2:16"),
+        (QUERY, "SELECT *\nWHERE { ?s ?p }", 400, "line 2, column 15"),
         ("application/sparql-query; charset=utf-16", "ASK {}", 415, "UTF-8"),
         ("application/sparql-query; charset=\"UTF-8\"", "ASK {}", 200, "true"),
         ("application/x-www-form-urlencoded; charset=latin1", "query=ASK{}", 415, "latin1"),

@@ -565,7 +565,7 @@ fn queries_are_bounded() {
 
     let elsewhere = evaluate("SELECT * { SERVICE <http://127.0.0.1:9/sparql> { ?s ?p ?o } }", &limits());
     assert!(matches!(&elsewhere, Err(SparqlError::Refused(reason)) if reason.contains("127.0.0.1")), "{elsewhere:?}");
-    assert!(matches!(evaluate("INSERT DATA { <a:b> <a:b> <a:b> }", &limits()), Err(SparqlError::Syntax(_))));
+    assert!(matches!(evaluate("INSERT DATA { <a:b> <a:b> <a:b> }", &limits()), Err(SparqlError::Refused(_))));
     assert!(matches!(evaluate("SELECT", &limits()), Err(SparqlError::Syntax(_))));
 }
 

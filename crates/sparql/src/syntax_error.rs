@@ -115,7 +115,7 @@ impl fmt::Display for SyntaxError {
                 let namespace = namespace.unwrap_or("…");
                 write!(f, "the prefix {prefix}: is not declared; add PREFIX {prefix}: <{namespace}>")
             }
-            SyntaxErrorCause::Update => f.write_str("updates are not supported; only queries are"),
+            SyntaxErrorCause::Update => f.write_str("updates are not supported: queries are read-only"),
             SyntaxErrorCause::NoQueryForm { found } => {
                 let [first, second, third, last] = QUERY_FORMS;
                 write!(f, "a query begins with {first}, {second}, {third} or {last}")?;
@@ -310,7 +310,7 @@ mod tests {
             ("", "line 1, column 1: a query begins with SELECT, CONSTRUCT, DESCRIBE or ASK"),
             (
                 "# a comment\nPREFIX a: <b:> delete WHERE { ?s ?p ?o }",
-                "line 2, column 16: updates are not supported; only queries are",
+                "line 2, column 16: updates are not supported: queries are read-only",
             ),
             ("SELECT ?x { ?s ?p ?o } GROUP BY ?s", "The SELECT contains a variable that is unbound"),
         ] {

@@ -103,7 +103,7 @@ use view::ViewCache;
 pub enum StoreError {
     /// Another process holds the home.
     #[error(
-        "{home} is in use by another lodeseek process that {holder}; wait for it, or stop it; if it is a server started with --admin, use its pages, /sparql and /mcp, or `--server URL`"
+        "{home} is in use by another lodeseek process that {holder}; wait for it, or stop it (a server started with --admin makes changes itself; to read beside it, use its pages, /sparql and /mcp, or `--server URL`)"
     )]
     InUse {
         /// The home.

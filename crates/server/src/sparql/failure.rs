@@ -47,12 +47,12 @@ impl Failure {
             }
             _ => error.to_string(),
         };
-        Self { sentence, advice, place: Some(Place::of(&error, query)), detail }
+        Self { sentence, advice, place: Some(Place::marked(&error, query)), detail }
     }
 }
 
 impl Place {
-    fn of(error: &SyntaxError, query: &str) -> Self {
+    fn marked(error: &SyntaxError, query: &str) -> Self {
         let line: Vec<char> = query.lines().nth(error.line.saturating_sub(1)).unwrap_or_default().chars().collect();
         let start = error.column.saturating_sub(1).min(line.len());
         let end = start.saturating_add(error.length).min(line.len());
@@ -67,17 +67,17 @@ mod tests {
 
     #[test]
     fn places_are_lines_with_a_marked_word() {
-        let query = "SELECT *\nWHERE { ?é oops }";
-        let place = Place::of(&SyntaxError::find(query).expect("an error"), query);
+        let query = "SELECT *\nWHERE { ?é ?p }";
+        let place = Place::marked(&SyntaxError::find(query).expect("an error"), query);
         assert_eq!(
             (place.line, place.before.as_str(), place.marked.as_str(), place.after.as_str()),
-            (2, "WHERE { ?é ", "oops", " }")
+            (2, "WHERE { ?é ?p ", "}", "")
         );
         let query = "ASK {\n?s foaf:name ?n }";
-        let place = Place::of(&SyntaxError::find(query).expect("an error"), query);
+        let place = Place::marked(&SyntaxError::find(query).expect("an error"), query);
         assert_eq!((place.before.as_str(), place.marked.as_str(), place.after.as_str()), ("?s ", "foaf:", "name ?n }"));
         let query = "ASK {";
-        let place = Place::of(&SyntaxError::find(query).expect("an error"), query);
+        let place = Place::marked(&SyntaxError::find(query).expect("an error"), query);
         assert_eq!((place.before.as_str(), place.marked.as_str()), ("ASK {", ""));
     }
 }
