@@ -79,10 +79,10 @@ impl FilterArguments {
     pub(super) fn unknown_values(&self, catalog: &IndexedCatalog) -> Result<Vec<(Facet, &str)>, EngineError> {
         let mut unknown = Vec::new();
         for facet in Facet::ALL {
-            for value in self.values(facet) {
-                let filter = Filter::default().with(facet, facet_value(facet, value.trim()));
+            for value in self.values(facet).iter().map(|value| value.trim()).filter(|value| !value.is_empty()) {
+                let filter = Filter::default().with(facet, facet_value(facet, value));
                 if catalog.browse(&BrowseRequest { filter, ..BrowseRequest::default() })?.total == 0 {
-                    unknown.push((facet, value.as_str()));
+                    unknown.push((facet, value));
                 }
             }
         }

@@ -69,7 +69,7 @@ if (form && matchMedia("(min-width: 52rem)").matches) {
   const explain = async (editor, response) => {
     report.hidden = true;
     wrong?.clear();
-    if (!(response instanceof Error) || !response.message.startsWith("error at ")) return;
+    if (!(response instanceof Error) || !/^line \d+, column \d+: /.test(response.message)) return;
     const query = editor.getValue();
     const body = new URLSearchParams({ query, format: "html", lang: document.documentElement.lang });
     const page = await fetch("/sparql", { method: "POST", headers: { Accept: "text/html" }, body });

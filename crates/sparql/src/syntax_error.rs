@@ -82,22 +82,17 @@ impl SyntaxError {
             let cause = SyntaxErrorCause::NoQueryForm { found: word.to_owned() };
             return Self::at_offset(query, form, word.chars().count(), cause);
         }
-        let query = query.trim_end();
         let Some((line, column, expected)) = location(message) else {
             return Self { line: 1, column: 1, length: 0, cause: SyntaxErrorCause::Rule(message.to_owned()) };
         };
-        let (mut column, mut found) = word_at(query, line, column);
-        // The parser reads on behind a pattern that is incomplete, up to the end of a query whose brackets are closed.
-        if found.is_empty() && query.ends_with('}') && query.matches('{').count() == query.matches('}').count() {
-            (column, found) = (column.saturating_sub(1).max(1), "}".to_owned());
-        }
-        let length = found.chars().count();
+        let query = query.trim_end();
+        let (offset, found) = word_at(query, offset_of(query, line, column));
         let (rules, expected) = alternatives(expected);
         let cause = match rules.into_iter().next() {
             Some(rule) => SyntaxErrorCause::Rule(rule),
-            None => SyntaxErrorCause::Unexpected { found, expected },
+            None => SyntaxErrorCause::Unexpected { found: found.to_owned(), expected },
         };
-        Self { line, column, length, cause }
+        Self::at_offset(query, offset, found.chars().count(), cause)
     }
 
     fn at_offset(query: &str, offset: usize, length: usize, cause: SyntaxErrorCause) -> Self {
@@ -165,18 +160,30 @@ fn alternatives(expected: &str) -> (Vec<String>, Vec<String>) {
     (rules, symbols)
 }
 
-/// Returns the word at a place, and the column at which it begins. The parser stops behind a word that is wrong as a whole.
-fn word_at(query: &str, line: usize, column: usize) -> (usize, String) {
-    let text = query.lines().nth(line.saturating_sub(1)).unwrap_or_default();
-    let mut start = text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(start, _)| start);
-    let rest = &text[start..];
-    if rest.starts_with(char::is_whitespace) && !rest.trim().is_empty() {
-        start = text[..start].trim_end_matches(is_name).len();
+/// Returns the offset of a line and column; that of the end if they are beyond it.
+fn offset_of(query: &str, line: usize, column: usize) -> usize {
+    let mut offset = 0;
+    for (number, text) in query.split_inclusive('\n').enumerate() {
+        if number + 1 == line {
+            return offset + text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(start, _)| start);
+        }
+        offset += text.len();
     }
-    let rest = text[start..].trim_start();
-    start = text.len() - rest.len();
+    query.len()
+}
+
+/// Returns the word at an offset, and its own offset. Behind a word, the parser has read it, and it is wrong as a whole. The parser
+/// reads on behind a pattern that is incomplete, up to the end of a query whose brackets are closed: then it is the last bracket.
+fn word_at(query: &str, offset: usize) -> (usize, &str) {
+    let (before, rest) = query.split_at(offset);
+    if rest.is_empty() && query.ends_with('}') && query.matches('{').count() == query.matches('}').count() {
+        return (query.len() - 1, "}");
+    }
+    let is_behind_word = rest.starts_with(char::is_whitespace);
+    let start = if is_behind_word { before.trim_end_matches(is_name).len() } else { offset };
+    let rest = query[start..].trim_start();
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-    (text[..start].chars().count() + 1, rest[..end].to_owned())
+    (query.len() - rest.len(), &rest[..end])
 }
 
 /// Returns the offset of the first word after the prologue (`BASE`, `PREFIX`, `VERSION`).
@@ -187,12 +194,15 @@ fn form(query: &str) -> usize {
         let rest = &query[place..];
         place += match character {
             '#' => rest.find('\n').unwrap_or(rest.len()),
-            '<' => iri_length(rest),
-            '"' | '\'' => string_length(rest, character),
+            '<' | '"' | '\'' => {
+                follows_declaration = false;
+                if character == '<' { iri_length(rest) } else { string_length(rest, character) }
+            }
             _ if is_name(character) || character == ':' => {
                 let length = name_length(rest);
+                let is_keyword = |word: &&str| word.eq_ignore_ascii_case(&rest[..length]);
                 let is_declaration =
-                    ["base", "prefix", "version"].iter().any(|one| one.eq_ignore_ascii_case(&rest[..length]));
+                    !rest[length..].starts_with(':') && ["base", "prefix", "version"].iter().any(is_keyword);
                 if !is_declaration && !follows_declaration {
                     return place;
                 }
@@ -218,8 +228,9 @@ fn undeclared_prefix(query: &str) -> Option<(&str, usize)> {
             '#' => rest.find('\n').unwrap_or(rest.len()),
             '<' => iri_length(rest),
             '"' | '\'' => string_length(rest, character),
-            '?' | '$' | '@' => character.len_utf8() + name_length(&rest[1..]),
-            _ if character == ':' || is_name(character) => {
+            '?' | '$' => 1 + rest[1..].find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len() - 1),
+            '@' => 1 + name_length(&rest[1..]),
+            _ if character == ':' || is_name(character) && !matches!(character, '.' | '-') => {
                 let length = name_length(rest);
                 let name = &rest[..length];
                 if rest[length..].starts_with(':') {
@@ -231,7 +242,7 @@ fn undeclared_prefix(query: &str) -> Option<(&str, usize)> {
                     // The local part.
                     let local = &rest[length + 1..];
                     follows_keyword = false;
-                    length + 1 + local.find(|c: char| !is_name(c) && c != ':' && c != '%').unwrap_or(local.len())
+                    length + 1 + local_length(local)
                 } else {
                     follows_keyword = name.eq_ignore_ascii_case("prefix");
                     length
@@ -250,6 +261,17 @@ fn is_name(character: char) -> bool {
 
 fn name_length(text: &str) -> usize {
     text.find(|c: char| !is_name(c)).unwrap_or(text.len())
+}
+
+/// Returns the length of the part of a prefixed name after the colon.
+fn local_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    let is_end = |c: char| {
+        let was_escaped = is_escaped;
+        is_escaped = c == '\\' && !was_escaped;
+        !was_escaped && !is_name(c) && !matches!(c, ':' | '%' | '\\')
+    };
+    text.find(is_end).unwrap_or(text.len())
 }
 
 /// Returns the length of an IRI in angle brackets; 1 for an operator.
@@ -289,6 +311,7 @@ mod tests {
             ("SELECT * { <http://e.org/a:b> ?p _:b FILTER(?p < 3 && ?p > 1) }", None),
             ("SELECT * { ?s ?p \"x\"^^xsd:date }", Some(("xsd", 22))),
             ("SELECT * { ?s :a \"ü", Some(("", 14))),
+            ("PREFIX ex: <e:> SELECT * { ?s a ex:A .ex:b ex:p ?o.ex:c ex:d\\,e:f ; ex:q 1 . }", None),
             ("é:x", Some(("é", 0))),
             ("\\\"\\", None),
         ] {
@@ -312,6 +335,9 @@ mod tests {
                 "# a comment\nPREFIX a: <b:> delete WHERE { ?s ?p ?o }",
                 "line 2, column 16: updates are not supported: queries are read-only",
             ),
+            ("BASE <x:> SELECT * { ?s ?p }", "line 1, column 28: } is not possible here"),
+            ("VERSION \"1.2\" INSERT DATA {}", "line 1, column 15: updates are not supported"),
+            ("PREFIX prefix: <e:> SELEKT", "not with SELEKT"),
             ("SELECT ?x { ?s ?p ?o } GROUP BY ?s", "The SELECT contains a variable that is unbound"),
         ] {
             let message = SyntaxError::find(query).expect("an error").to_string();
@@ -323,14 +349,27 @@ mod tests {
 
     #[test]
     fn the_place_is_that_of_the_wrong_word() {
-        assert_eq!(word_at("SELECT *\nWHERE { ?s oops }", 2, 12), (12, "oops".to_owned()));
-        assert_eq!(
-            word_at("SELECT *\nWHERE { ?s oops }", 2, 16),
-            (12, "oops".to_owned()),
-            "the parser stops behind the word"
-        );
-        assert_eq!(word_at("ASK", 9, 99), (1, String::new()));
+        let place = |query: &str| {
+            let error = SyntaxError::find(query).expect("an error");
+            (error.line, error.column, error.length)
+        };
+        assert_eq!(place("SELECT *\nWHERE { ?s ?p }\n\n"), (2, 15, 1));
+        assert_eq!(place("ASK {\n"), (1, 6, 0));
+        let query = "ASK { ?é oops\n ?o }";
+        assert_eq!(word_at(query, offset_of(query, 1, 10)), (10, "oops"));
+        assert_eq!(word_at(query, offset_of(query, 1, 14)), (10, "oops"), "the parser stops behind the word");
+        assert_eq!(word_at("ASK {", offset_of("ASK {", 9, 99)), (5, ""));
         assert_eq!(location("error at 2:12: expected one of \"a\""), Some((2, 12, "expected one of \"a\"")));
         assert_eq!(location("no answer within 3 s"), None);
+    }
+
+    proptest::proptest! {
+        /// No text makes the explanation panic, and its place lies in the text.
+        #[test]
+        fn any_text_is_explained(text in "[ -~é\n]{0,60}", line in 0_usize..5, column in 0_usize..70) {
+            let error = SyntaxError::new(&text, &format!("error at {line}:{column}: expected one of \"a\", [_]"));
+            let of_line = text.lines().nth(error.line - 1).unwrap_or_default().chars().count();
+            proptest::prop_assert!(error.column >= 1 && error.column - 1 + error.length <= of_line, "{error:?}");
+        }
     }
 }

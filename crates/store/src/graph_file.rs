@@ -294,7 +294,10 @@ pub(super) fn remove_temporary_files(folder: &Path) -> Result<(), StoreError> {
     };
     for entry in entries {
         let path = entry.map_err(StoreError::io(folder))?.path();
-        if path.extension().is_some_and(|suffix| suffix == TEMPORARY) && path.is_file() {
+        // As `temporary_path` names them: other programs write other temporary files.
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let number = name.strip_suffix(TEMPORARY).and_then(|rest| rest.strip_suffix('.')?.rsplit('.').next());
+        if number.is_some_and(|number| number.parse::<u64>().is_ok()) && path.is_file() {
             fs::remove_file(&path).map_err(StoreError::io(&path))?;
         }
     }

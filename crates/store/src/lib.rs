@@ -95,6 +95,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 use view::ViewCache;
 
 /// Errors of the store.
@@ -349,7 +351,7 @@ impl Store {
             view::remove_old_views(home)?;
             content::remove_scratch(home)?;
             graph_file::remove_temporary_files(home)?;
-            for folder in ["index", "works"] {
+            for folder in ["graphs", "index", "works"] {
                 graph_file::remove_temporary_files(&home.join(folder))?;
             }
         }
@@ -703,6 +705,10 @@ fn is_part(node: &NamedNode, of: &NamedNode) -> bool {
     node.as_str().strip_prefix(of.as_str()).is_some_and(|rest| rest.starts_with('#'))
 }
 
+/// Maximum time for which a locked home is awaited: a process that is being started holds all files of the process that starts it,
+/// until it executes its program.
+const LOCK_WAIT: Duration = Duration::from_millis(200);
+
 fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
     let path = home.join("lock");
     let opened = match access {
@@ -713,10 +719,16 @@ fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
         io::ErrorKind::NotFound => StoreError::NoHome { home: home.to_owned() },
         _ => StoreError::Io { path: path.clone(), cause },
     })?;
-    let (taken, activity) = match access {
-        Access::Write => (file.try_lock(), "reads or writes it"),
-        Access::Read => (file.try_lock_shared(), "writes it"),
+    let (try_lock, activity): (fn(&File) -> Result<(), TryLockError>, _) = match access {
+        Access::Write => (File::try_lock, "reads or writes it"),
+        Access::Read => (File::try_lock_shared, "writes it"),
     };
+    let mut taken = try_lock(&file);
+    let until = Instant::now() + LOCK_WAIT;
+    while matches!(taken, Err(TryLockError::WouldBlock)) && Instant::now() < until {
+        thread::sleep(LOCK_WAIT / 20);
+        taken = try_lock(&file);
+    }
     match taken {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {

@@ -45,9 +45,11 @@ impl HarvestSchedule {
     fn run(&self, live: &Live) {
         index_pending(live);
         let mut due = vec![Instant::now(); self.sources.len()];
+        let mut has_replaced = false;
         loop {
             let Some(next) = due.iter().min() else { return };
-            if !live.sleep(next.saturating_duration_since(Instant::now())) {
+            let next = next.saturating_duration_since(Instant::now());
+            if !live.sleep(if has_replaced { next.min(RETENTION) } else { next }) {
                 return;
             }
             for (source, due) in self.sources.iter().zip(&mut due) {
@@ -55,14 +57,14 @@ impl HarvestSchedule {
                 if *due <= started {
                     self.harvest_and_report(source, live);
                     *due = started + source.every;
+                    has_replaced = true;
                 }
             }
-            let next = due.iter().min().map_or(RETENTION, |next| next.saturating_duration_since(Instant::now()));
-            if !live.sleep(next.min(RETENTION)) {
-                return;
-            }
-            if let Err(error) = live.clear_replaced() {
-                tracing::warn!(%error, "cannot delete replaced content; retrying after the next harvest");
+            if has_replaced {
+                has_replaced = live.clear_replaced().map(|is_cleared| !is_cleared).unwrap_or_else(|error| {
+                    tracing::warn!(%error, "cannot delete replaced content; retrying after the next harvest");
+                    false
+                });
             }
         }
     }
