@@ -719,9 +719,9 @@ fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
         io::ErrorKind::NotFound => StoreError::NoHome { home: home.to_owned() },
         _ => StoreError::Io { path: path.clone(), cause },
     })?;
-    let (try_lock, activity): (fn(&File) -> Result<(), TryLockError>, _) = match access {
-        Access::Write => (File::try_lock, "reads or writes it"),
-        Access::Read => (File::try_lock_shared, "writes it"),
+    let (try_lock, activity) = match access {
+        Access::Write => (File::try_lock as fn(&File) -> _, "reads or writes it"),
+        Access::Read => (File::try_lock_shared as fn(&File) -> _, "writes it"),
     };
     let mut taken = try_lock(&file);
     let until = Instant::now() + LOCK_WAIT;
