@@ -110,16 +110,10 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     }
     let mut out = io::stderr().lock();
     arguments.write_problems(&mut out, &total)?;
-    let count = |outcome: DatasetOutcome| count(&total, outcome);
     writeln!(
         out,
-        "{}: {} loaded, {} replaced, {} unchanged, {} without content; {} of {} read in {:.1} s ({} triples/s{})",
-        counted(total.datasets.len(), "dataset"),
-        count(DatasetOutcome::Loaded),
-        count(DatasetOutcome::Replaced),
-        count(DatasetOutcome::Unchanged),
-        count(DatasetOutcome::MetadataOnly),
-        counted(total.triples(), "distinct triple"),
+        "{} of {} read in {:.1} s ({} triples/s{})",
+        outcomes(&total),
         grouped(total.datasets.iter().map(|dataset| dataset.read).sum()),
         time.as_secs_f64(),
         rate(total.triples(), time),
@@ -210,18 +204,7 @@ impl Arguments {
         })?;
         let mut out = io::stderr().lock();
         self.write_problems(&mut out, &report)?;
-        let count = |outcome: DatasetOutcome| count(&report, outcome);
-        writeln!(
-            out,
-            "{}: {} loaded, {} replaced, {} unchanged, {} without content; {}; indexed by {}",
-            counted(report.datasets.len(), "dataset"),
-            count(DatasetOutcome::Loaded),
-            count(DatasetOutcome::Replaced),
-            count(DatasetOutcome::Unchanged),
-            count(DatasetOutcome::MetadataOnly),
-            counted(report.triples(), "distinct triple"),
-            server.name(),
-        )?;
+        writeln!(out, "{}; indexed by {}", outcomes(&report), server.name())?;
         Ok(write_losses(&mut out, &report, &truncated)?)
     }
 
@@ -232,9 +215,18 @@ impl Arguments {
     }
 }
 
-/// Returns the number of datasets with an outcome.
-fn count(report: &LoadReport, outcome: DatasetOutcome) -> usize {
-    report.datasets.iter().filter(|dataset| dataset.outcome == outcome).count()
+/// Returns the numbers of datasets by outcome, and of triples.
+fn outcomes(report: &LoadReport) -> String {
+    let count = |outcome| report.datasets.iter().filter(|dataset| dataset.outcome == outcome).count();
+    format!(
+        "{}: {} loaded, {} replaced, {} unchanged, {} without content; {}",
+        counted(report.datasets.len(), "dataset"),
+        count(DatasetOutcome::Loaded),
+        count(DatasetOutcome::Replaced),
+        count(DatasetOutcome::Unchanged),
+        count(DatasetOutcome::MetadataOnly),
+        counted(report.triples(), "distinct triple"),
+    )
 }
 
 /// Writes the number of datasets that were not replaced, and the truncated sources. Returns the exit status of the load.

@@ -119,11 +119,12 @@ def responses(document, operation):
 
 
 def access(security):
-    """Return who may use an operation: without a requirement, local clients may."""
+    """Return who may use an operation. An empty requirement allows local clients."""
+    if {} in security:
+        return "Requires access for operators: a local client or the operator token."
     scopes = [scope for requirement in security for scope in requirement.get("bearer", [])]
-    if scopes:
-        return f"Requires a token with the scope `{scopes[0]}` (`lodeseek token`), or the socket in the home."
-    return "Requires access for operators: a local client or the operator token."
+    scope = f"the scope `{scopes[0]}`" if scopes else "any scope"
+    return f"Requires a token with {scope} (`lodeseek token`), or the socket in the home."
 
 
 def operation_section(document, path, method, operation, shared):

@@ -3,7 +3,7 @@
 use super::http::Site;
 #[cfg(feature = "rocksdb")]
 use super::support::{Home, program, run, testdata};
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use lodeseek_quality::{UrlCheck, UrlChecks};
 use oxttl::TurtleParser;
 use serde_json::{Value, json};
@@ -62,6 +62,10 @@ async fn errors_of_the_api_are_json() {
         assert!(error.contains(message), "{path}: {error}");
     }
     assert_eq!(site.accept("/nope", "text/html").await.media_type(), "text/html", "other addresses have pages");
+    let refused = site.request(Method::DELETE, "/api/search?q=trees", &[], "").await;
+    assert_eq!((refused.status, refused.media_type()), (StatusCode::METHOD_NOT_ALLOWED, "application/json"));
+    assert!(refused.json()["error"].as_str().is_some_and(|error| error.starts_with("DELETE is not supported here")));
+    assert!(!refused.header("allow").is_empty(), "the methods are listed");
 }
 
 #[tokio::test]

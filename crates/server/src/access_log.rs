@@ -2,18 +2,17 @@
 //!
 //! The query string is not logged: it contains the words that people search for.
 
+use crate::observed_body::ObservedBody;
 use crate::proxies::Proxies;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::Bytes;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
-use http_body::{Frame, SizeHint};
+use http_body::Frame;
 use opentelemetry_http::HeaderExtractor;
 use std::net::IpAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Instant;
 use tracing::{Instrument, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
@@ -53,7 +52,8 @@ pub(crate) async fn log_access(proxies: Arc<Proxies>, request: Request, next: Ne
     };
     let response = next.run(request).instrument(span).await;
     entry.status = response.status();
-    response.map(|body| Body::new(LoggedBody { body, entry }))
+    // The end of the body, or that of the connection, drops the entry, which logs it.
+    response.map(|body| ObservedBody::wrap(body, move |frame| entry.count(frame)))
 }
 
 /// Creates the span of a request for traces. It continues the trace of the client, if the request names one.
@@ -96,6 +96,12 @@ struct Entry {
     bytes: u64,
 }
 
+impl Entry {
+    fn count(&mut self, frame: &Frame<Bytes>) {
+        self.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+    }
+}
+
 impl Drop for Entry {
     fn drop(&mut self) {
         self.span.record("http.response.status_code", self.status.as_u16());
@@ -114,37 +120,5 @@ impl Drop for Entry {
             id = self.id,
             "request"
         );
-    }
-}
-
-/// Body that counts its bytes. Its end, or that of the connection, logs the request.
-struct LoggedBody {
-    body: Body,
-    entry: Entry,
-}
-
-impl HttpBody for LoggedBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
-        if let Poll::Ready(Some(Ok(frame))) = &polled
-            && let Some(data) = frame.data_ref()
-        {
-            self.entry.bytes += data.len() as u64;
-        }
-        polled
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

@@ -11,6 +11,7 @@
 //! | sends a body that the response does not need | the rest is discarded for a second, so that the client receives the response |
 
 use crate::error::ApiError;
+use crate::observed_body::ObservedBody;
 use crate::permits::{Exhausted, Permit, Permits};
 use crate::proxies::{Proxies, client_of_peer};
 use crate::tls::Tls;
@@ -273,7 +274,12 @@ impl Server {
         match failure.get() {
             Some(failure) => closing(failure.error().into_response()),
             None => match permit {
-                Some(permit) => response.map(|body| Body::new(PermittedBody { body, _permit: permit })),
+                // A streamed response is in progress until its end.
+                Some(permit) => response.map(|body| {
+                    ObservedBody::wrap(body, move |_| {
+                        let _held = &permit;
+                    })
+                }),
                 None => response,
             },
         }
@@ -318,32 +324,6 @@ impl Server {
             };
             let _ = timeout(LINGER_TIME, send).await; // the client may already be gone
         });
-    }
-}
-
-/// Body of a response that holds the permit of its request. A streamed response is in progress until its end.
-struct PermittedBody {
-    body: Body,
-    _permit: Permit,
-}
-
-impl http_body::Body for PermittedBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 

@@ -130,8 +130,8 @@ impl IntoResponse for ApiError {
 /// Maximum size of an error message that is put into JSON, in bytes.
 const MAX_MESSAGE_BYTES: usize = 64 << 10;
 
-/// Gives errors under `/api/` the form of [`ApiError::to_json_response`], also those of the router and of extractors. Pages are
-/// unchanged: some routes also have HTML, for clients that prefer it.
+/// Gives errors under `/api/` the form of [`ApiError::to_json_response`], also those of the router, of extractors and of
+/// panics. Pages are unchanged: some routes also have HTML, for clients that prefer it.
 pub(crate) async fn json_errors(request: Request, next: Next) -> Response {
     let is_api = request.uri().path().starts_with("/api/");
     let method = request.method().clone();
@@ -148,14 +148,10 @@ pub(crate) async fn json_errors(request: Request, next: Next) -> Response {
         .ok()
         .map(|text| String::from_utf8_lossy(&text).trim().to_owned())
         .filter(|text| !text.is_empty());
-    let message = text.unwrap_or_else(|| match (parts.status, parts.headers.get(header::ALLOW)) {
-        (StatusCode::METHOD_NOT_ALLOWED, Some(allowed)) => {
-            format!(
-                "{method} is not supported here; supported methods: {}",
-                String::from_utf8_lossy(allowed.as_bytes())
-            )
-        }
-        (status, _) => status.canonical_reason().unwrap_or("error").to_lowercase(),
+    // The router adds the header `Allow` after all layers.
+    let message = text.unwrap_or_else(|| match parts.status {
+        StatusCode::METHOD_NOT_ALLOWED => format!("{method} is not supported here; the header Allow lists the methods"),
+        status => status.canonical_reason().unwrap_or("error").to_lowercase(),
     });
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

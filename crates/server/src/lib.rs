@@ -15,7 +15,7 @@
 //! | `sparql` | SPARQL protocol, service description, VoID, graph store | `SparqlState` |
 //! | `pages` | search page and static files; rendering for the other modules | |
 //! | `portal` | CKAN, DCAT-AP catalogue, feeds, sitemaps, Croissant, citations | `PortalState` |
-//! | `access_log`, `connections`, `entity_search`, `parsing`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `tls`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
+//! | `access_log`, `connections`, `entity_search`, `parsing`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `parameters`, `negotiation`, `observed_body`, `response_formats`, `error`, `cache`, `documentation`, `text`, `tls`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
 
 mod access_log;
 mod admin;
@@ -33,6 +33,7 @@ mod locale;
 mod mcp;
 mod memory;
 mod negotiation;
+mod observed_body;
 mod openapi;
 mod pages;
 mod parameters;
@@ -134,10 +135,10 @@ pub fn app(state: AppState) -> Router {
         .layer(option_layer(
             is_https_only.then(|| default_header(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000")),
         ))
-        .layer(from_fn(error::json_errors))
         .layer(from_fn(hosts::check_host))
-        .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::new())
+        .layer(from_fn(error::json_errors))
+        .layer(CompressionLayer::new())
         .layer(TraceLayer::new_for_http().make_span_with(request_span))
         .layer(from_fn(move |request: Request, next: Next| access_log::log_access(Arc::clone(&proxies), request, next)))
         .layer(PropagateRequestIdLayer::x_request_id())
@@ -194,7 +195,7 @@ mod tests {
     use std::path::Path;
 
     /// Modules without routes. They import none of the others.
-    const SHARED: [&str; 21] = [
+    const SHARED: [&str; 22] = [
         "access_log",
         "branding",
         "cache",
@@ -208,6 +209,7 @@ mod tests {
         "locale",
         "memory",
         "negotiation",
+        "observed_body",
         "parameters",
         "parsing",
         "permits",

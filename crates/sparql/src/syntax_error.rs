@@ -67,13 +67,13 @@ impl SyntaxError {
 
     /// Explains the message of the parser.
     pub(crate) fn new(query: &str, message: &str) -> Self {
-        let form = form(query);
-        let word = &query[form..form + name_length(&query[form..])];
+        let names = names(query);
+        let (form, word) = form(&names, query);
         let is_among = |forms: &[&str]| forms.iter().any(|form| form.eq_ignore_ascii_case(word));
         if is_among(&UPDATE_FORMS) {
             return Self::at_offset(query, form, word.chars().count(), SyntaxErrorCause::Update);
         }
-        if let Some((prefix, offset)) = undeclared_prefix(query) {
+        if let Some((prefix, offset)) = undeclared_prefix(&names) {
             let namespace = PREFIXES.iter().find(|(known, _)| *known == prefix).map(|(_, namespace)| *namespace);
             let cause = SyntaxErrorCause::UndeclaredPrefix { prefix: prefix.to_owned(), namespace };
             return Self::at_offset(query, offset, prefix.chars().count() + 1, cause);
@@ -186,45 +186,27 @@ fn word_at(query: &str, offset: usize) -> (usize, &str) {
     (query.len() - rest.len(), &rest[..end])
 }
 
-/// Returns the offset of the first word after the prologue (`BASE`, `PREFIX`, `VERSION`).
-fn form(query: &str) -> usize {
-    let mut place = 0;
-    let mut follows_declaration = false;
-    while let Some(character) = query[place..].chars().next() {
-        let rest = &query[place..];
-        place += match character {
-            '#' => rest.find('\n').unwrap_or(rest.len()),
-            '<' | '"' | '\'' => {
-                follows_declaration = false;
-                if character == '<' { iri_length(rest) } else { string_length(rest, character) }
-            }
-            _ if is_name(character) || character == ':' => {
-                let length = name_length(rest);
-                let is_keyword = |word: &&str| word.eq_ignore_ascii_case(&rest[..length]);
-                let is_declaration =
-                    !rest[length..].starts_with(':') && ["base", "prefix", "version"].iter().any(is_keyword);
-                if !is_declaration && !follows_declaration {
-                    return place;
-                }
-                follows_declaration = is_declaration;
-                length + usize::from(rest[length..].starts_with(':'))
-            }
-            _ if character.is_whitespace() => character.len_utf8(),
-            _ => return place,
-        };
-    }
-    query.len()
+/// A keyword, number or prefix in a query.
+struct Name<'q> {
+    text: &'q str,
+    offset: usize,
+    /// If true, a colon and a local part follow.
+    is_prefix: bool,
 }
 
-/// Finds the first prefixed name whose prefix the query does not declare: the prefix and its offset in bytes.
-fn undeclared_prefix(query: &str) -> Option<(&str, usize)> {
-    let mut declared = BTreeSet::new();
-    let mut follows_keyword = false;
-    let mut used = Vec::new();
-    let mut place = 0;
-    while let Some(character) = query[place..].chars().next() {
-        let rest = &query[place..];
-        let length = match character {
+impl Name<'_> {
+    fn is_one_of(&self, keywords: &[&str]) -> bool {
+        !self.is_prefix && keywords.iter().any(|keyword| keyword.eq_ignore_ascii_case(self.text))
+    }
+}
+
+/// Returns the names of a query outside of comments, IRIs, strings, variables and language tags.
+fn names(query: &str) -> Vec<Name<'_>> {
+    let mut names = Vec::new();
+    let mut offset = 0;
+    while let Some(character) = query[offset..].chars().next() {
+        let rest = &query[offset..];
+        offset += match character {
             '#' => rest.find('\n').unwrap_or(rest.len()),
             '<' => iri_length(rest),
             '"' | '\'' => string_length(rest, character),
@@ -232,27 +214,40 @@ fn undeclared_prefix(query: &str) -> Option<(&str, usize)> {
             '@' => 1 + name_length(&rest[1..]),
             _ if character == ':' || is_name(character) && !matches!(character, '.' | '-') => {
                 let length = name_length(rest);
-                let name = &rest[..length];
-                if rest[length..].starts_with(':') {
-                    if follows_keyword {
-                        declared.insert(name);
-                    } else if name != "_" {
-                        used.push((name, place));
-                    }
-                    // The local part.
-                    let local = &rest[length + 1..];
-                    follows_keyword = false;
-                    length + 1 + local_length(local)
-                } else {
-                    follows_keyword = name.eq_ignore_ascii_case("prefix");
-                    length
-                }
+                let is_prefix = rest[length..].starts_with(':');
+                names.push(Name { text: &rest[..length], offset, is_prefix });
+                if is_prefix { length + 1 + local_length(&rest[length + 1..]) } else { length }
             }
             other => other.len_utf8(),
         };
-        place += length.max(1);
     }
-    used.into_iter().find(|(name, _)| !declared.contains(name))
+    names
+}
+
+/// Returns the first word after the prologue (`BASE`, `PREFIX`, `VERSION`), and its offset; that of the end without one.
+fn form<'q>(names: &[Name<'q>], query: &'q str) -> (usize, &'q str) {
+    let is_prologue = |place: usize| {
+        let is_declared = names[place].is_prefix && place > 0 && names[place - 1].is_one_of(&["prefix"]);
+        is_declared || names[place].is_one_of(&["base", "prefix", "version"])
+    };
+    let first = (0..names.len()).find(|place| !is_prologue(*place));
+    first.map_or((query.len(), ""), |place| (names[place].offset, names[place].text))
+}
+
+/// Finds the first prefixed name whose prefix the query does not declare: the prefix and its offset in bytes.
+fn undeclared_prefix<'q>(names: &[Name<'q>]) -> Option<(&'q str, usize)> {
+    let mut declared = BTreeSet::from(["_"]);
+    let mut used = Vec::new();
+    let mut follows_keyword = false;
+    for name in names {
+        if name.is_prefix && follows_keyword {
+            declared.insert(name.text);
+        } else if name.is_prefix {
+            used.push((name.text, name.offset));
+        }
+        follows_keyword = name.is_one_of(&["prefix"]);
+    }
+    used.into_iter().find(|(prefix, _)| !declared.contains(prefix))
 }
 
 fn is_name(character: char) -> bool {
@@ -315,7 +310,7 @@ mod tests {
             ("é:x", Some(("é", 0))),
             ("\\\"\\", None),
         ] {
-            assert_eq!(undeclared_prefix(query), expected, "{query}");
+            assert_eq!(undeclared_prefix(&names(query)), expected, "{query}");
         }
     }
 

@@ -351,7 +351,8 @@ impl Store {
             view::remove_old_views(home)?;
             content::remove_scratch(home)?;
             graph_file::remove_temporary_files(home)?;
-            for folder in ["graphs", "index", "works"] {
+            // Those in `graphs` are removed with the files of replaced versions.
+            for folder in ["index", "works"] {
                 graph_file::remove_temporary_files(&home.join(folder))?;
             }
         }

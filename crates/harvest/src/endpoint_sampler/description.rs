@@ -1,7 +1,6 @@
 //! Metadata of a graph, from the endpoint's description and from the graph itself: titles, licence, creators, modification
 //! date.
 
-use super::SamplerError;
 use super::client::{QueryClient, QueryFailure};
 use super::queries;
 use super::query::Template;
@@ -125,24 +124,19 @@ fn fill<T>(ours: &mut Vec<T>, theirs: Vec<T>) {
 
 /// Derives an id from each of some distinct IRIs, without its scheme. IRIs that give the same id, such as `http://e.org/g` and
 /// `https://e.org/g/`, each get a hash of the IRI as well, so that an id depends on no order.
-///
-/// # Errors
-///
-/// [`SamplerError::NoId`] for an IRI that gives no id.
-pub(super) fn ids_of<'i>(iris: impl Iterator<Item = &'i str>) -> Result<Vec<DatasetId>, SamplerError> {
-    let mut derived = Vec::new();
-    let mut counts = BTreeMap::<DatasetId, usize>::new();
-    for iri in iris {
-        let id = id_of(iri).ok_or_else(|| SamplerError::NoId(iri.to_owned()))?;
-        *counts.entry(id.clone()).or_default() += 1;
-        derived.push((iri, id));
+/// `None` for an IRI that gives no id.
+pub(super) fn ids_of<'i>(iris: impl Iterator<Item = &'i str>) -> Vec<Option<DatasetId>> {
+    let derived: Vec<_> = iris.map(|iri| (iri, id_of(iri))).collect();
+    let mut counts = BTreeMap::<&DatasetId, usize>::new();
+    for id in derived.iter().filter_map(|(_, id)| id.as_ref()) {
+        *counts.entry(id).or_default() += 1;
     }
     let mut ids = Vec::with_capacity(derived.len());
-    for (iri, id) in derived {
-        let unique = if counts[&id] == 1 { Some(id) } else { disambiguate_id(&id, iri) };
-        ids.push(unique.ok_or_else(|| SamplerError::NoId(iri.to_owned()))?);
+    for (iri, id) in &derived {
+        let is_unique = id.as_ref().is_some_and(|id| counts[id] == 1);
+        ids.push(if is_unique { id.clone() } else { id.as_ref().and_then(|id| disambiguate_id(id, iri)) });
     }
-    Ok(ids)
+    ids
 }
 
 fn id_of(iri: &str) -> Option<DatasetId> {
@@ -162,8 +156,7 @@ mod tests {
     #[test]
     fn ids_are_unique_and_independent_of_the_order() {
         let ids = |iris: &[&str]| -> Vec<String> {
-            let ids = ids_of(iris.iter().copied()).expect("ids");
-            ids.iter().map(ToString::to_string).collect()
+            ids_of(iris.iter().copied()).into_iter().map(|id| id.expect("an id").to_string()).collect()
         };
         let [plain, slash, other] = ["http://e.org/g", "https://e.org/g/", "http://e.org/h"];
         assert_eq!(ids(&[plain, other]), ["e.org/g", "e.org/h"]);
@@ -172,6 +165,6 @@ mod tests {
         assert_eq!(all[2], "e.org/h");
         let [second, first] = <[String; 2]>::try_from(ids(&[slash, plain])).expect("two ids");
         assert_eq!([first, second], [all[0].clone(), all[1].clone()]);
-        assert!(matches!(ids_of(["http:///"].into_iter()), Err(SamplerError::NoId(iri)) if iri == "http:///"));
+        assert_eq!(ids_of(["http:///", other].into_iter()), [None, DatasetId::new("e.org/h").ok()]);
     }
 }

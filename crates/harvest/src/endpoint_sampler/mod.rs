@@ -291,7 +291,7 @@ impl<'s> EndpointSampler<'s> {
         let mut report = SamplerReport { endpoint: self.endpoint.as_str().to_owned(), ..SamplerReport::default() };
         let graphs = self.graphs(&mut client, graphs, &mut report)?;
         progress.set(SamplerProgress { graphs_total: graphs.len(), ..progress.get() });
-        let own_ids = description::ids_of(graphs.iter().map(|graph| self.iri(graph.as_ref())))?;
+        let own_ids = description::ids_of(graphs.iter().map(|graph| self.iri(graph.as_ref())));
         let mut ids = BTreeSet::new();
         for (place, (graph, own_id)) in graphs.iter().zip(own_ids).enumerate() {
             let mut task = Task::new(self, graph.as_ref(), client.spent, client.cache_hits);
@@ -395,9 +395,14 @@ impl<'t> Task<'t> {
     fn sample(
         &mut self,
         client: &mut QueryClient<'_>,
-        own_id: DatasetId,
+        own_id: Option<DatasetId>,
         ids: &mut BTreeSet<DatasetId>,
     ) -> Result<Option<SampledGraph>, SamplerError> {
+        let Some(own_id) = own_id else {
+            self.report.outcome = GraphOutcome::Failed;
+            self.report.left_out.push(SamplerError::NoId(self.sampler.iri(self.graph).to_owned()).to_string());
+            return Ok(None);
+        };
         match self.try_sample(client, own_id, ids) {
             Ok(sampled) => Ok(sampled),
             Err(QueryFailure::Stopped(reason)) => {
