@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
 
+/// Niceness of a worker (19 is the lowest priority): while a request needs the processors, tasks of workers wait.
+const NICENESS: i32 = 10;
+
 /// Limits of a worker. The parent hands them over on the command line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
@@ -47,6 +50,7 @@ impl Limits {
             let limit = getrlimit(resource).maximum.map_or(wanted, |maximum| maximum.min(wanted));
             setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })?;
         }
+        rustix::process::nice(NICENESS)?;
         Ok(())
     }
 
