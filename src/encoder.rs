@@ -167,7 +167,7 @@ const DENSE_DEPTH: usize = 10;
 const WORKS_DEPTH: usize = 100;
 /// Default fusion weights in a home of descriptions and works: of all models of the pool together, of the vectors of texts, and
 /// of works. Weights and depth were chosen on DataFinder's dev topics.
-const WORKS_WEIGHTS: [f64; 3] = [0.3, 1.0, 0.8];
+const WORKS_WEIGHTS: [f64; 3] = [0.15, 1.0, 0.4];
 
 /// Arguments of re-ranking.
 #[derive(clap::Args, Debug, Clone, Default)]

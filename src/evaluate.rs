@@ -7,6 +7,7 @@ mod report;
 use super::ExitStatus;
 use super::config::Config;
 use super::encoder::RerankArguments;
+use super::filter::topic_filter;
 use anyhow::{Context, ensure};
 use lodeseek_engine::Searcher;
 use lodeseek_eval::{
@@ -26,7 +27,8 @@ pub(crate) struct Arguments {
     /// Runs in TREC format. Their scores define the order.
     #[arg(value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// Measure the rankings of the home for these topics instead of runs. One topic a line: id, tab, text.
+    /// Measure the rankings of the home for these topics instead of runs. One topic a line: id, tab, text, and
+    /// optionally a tab and a year, after which datasets and works do not count.
     #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     topics: Option<PathBuf>,
     /// Ranking models to measure with --topics, each over all fields, metadata only and data only.
@@ -202,7 +204,7 @@ fn rank_by_home(
             searcher = searcher.with_model(model);
             let mut run = Run::new(fields.tag(kind));
             for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {
-                run.insert(&topic.id, searcher.rank(&topic.text, depth)?);
+                run.insert(&topic.id, searcher.rank_filtered(&topic.text, &topic_filter(topic), depth)?);
             }
             runs.push((run.tag.clone(), run));
         }

@@ -6,6 +6,7 @@ use lodeseek_catalog::{BoundingBox, Period};
 use lodeseek_engine::{
     BrowseRequest, EngineError, Facet, FacetCounts, Filter, IndexedCatalog, ValueCount, facet_label, facet_value,
 };
+use lodeseek_eval::Topic;
 use std::io::{self, Write};
 
 #[derive(clap::Args, Debug)]
@@ -105,6 +106,11 @@ impl FilterArguments {
             Facet::Source => &self.source,
         }
     }
+}
+
+/// Returns the filter of a topic: if it has a year, only datasets and works up to this year, and those of unknown year.
+pub(super) fn topic_filter(topic: &Topic) -> Filter {
+    Filter { until: topic.year, ..Filter::default() }
 }
 
 /// Maximum number of values printed for a facet.

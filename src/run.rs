@@ -3,6 +3,7 @@
 use super::ExitStatus;
 use super::config::Config;
 use super::encoder::{self, RerankArguments};
+use super::filter::topic_filter;
 use super::model::ModelArguments;
 use super::provenance;
 use super::server_client::{Found, ServerClient};
@@ -10,7 +11,7 @@ use super::values::positive;
 use anyhow::{Context, ensure};
 use indicatif::ProgressBar;
 use lodeseek_engine::Searcher;
-use lodeseek_eval::{Input, Provenance, Run, Topics};
+use lodeseek_eval::{Input, Provenance, Run, Topic, Topics};
 use lodeseek_ranking::Ranking;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -22,7 +23,8 @@ const MAX_REMOTE_DEPTH: usize = 100;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// File of topics, one a line: id, tab, text.
+    /// File of topics, one a line: id, tab, text. After another tab, a line may have a year: then only datasets and works up
+    /// to this year, and those of unknown year, are ranked.
     #[arg(long, value_name = "FILE")]
     topics: PathBuf,
     /// Rank by the public search of the server at this address, with its settings, instead of a home on this machine. Its
@@ -72,7 +74,8 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         searcher = searcher.with_reranker(reranker);
     }
     let tag = arguments.tag.clone().unwrap_or(tag);
-    let run = rank(&topics, tag, |text| Ok(searcher.rank(text, arguments.depth.get())?))?;
+    let depth = arguments.depth.get();
+    let run = rank(&topics, tag, |topic| Ok(searcher.rank_filtered(&topic.text, &topic_filter(topic), depth)?))?;
     let record = json!({
         "model": record,
         "ranking": choice.preset().to_string(),
@@ -91,8 +94,8 @@ fn run_at(address: &str, topics: &Topics, arguments: &Arguments) -> anyhow::Resu
     let client = ServerClient::at(address)?;
     let mut model = String::new();
     let tag = arguments.tag.clone().unwrap_or_else(|| "server".to_owned());
-    let run = rank(topics, tag, |text| {
-        let Found { ranking, model: used } = client.rank(text, arguments.depth.get())?;
+    let run = rank(topics, tag, |topic| {
+        let Found { ranking, model: used } = client.rank(topic, arguments.depth.get())?;
         model = used;
         Ok(ranking)
     })?;
@@ -100,11 +103,15 @@ fn run_at(address: &str, topics: &Topics, arguments: &Arguments) -> anyhow::Resu
 }
 
 /// Ranks for all topics.
-fn rank(topics: &Topics, tag: String, mut ranked: impl FnMut(&str) -> anyhow::Result<Ranking>) -> anyhow::Result<Run> {
+fn rank(
+    topics: &Topics,
+    tag: String,
+    mut ranked: impl FnMut(&Topic) -> anyhow::Result<Ranking>,
+) -> anyhow::Result<Run> {
     let mut run = Run::new(tag);
     let bar = ProgressBar::new(topics.0.len() as u64);
     for topic in &topics.0 {
-        run.insert(&topic.id, ranked(&topic.text).with_context(|| format!("topic {}", topic.id))?);
+        run.insert(&topic.id, ranked(topic).with_context(|| format!("topic {}", topic.id))?);
         bar.inc(1);
     }
     bar.finish_and_clear();

@@ -10,6 +10,7 @@ use super::terminal::{bar, grouped};
 use anyhow::{Context, bail};
 use indicatif::ProgressBar;
 use lodeseek_catalog::DatasetId;
+use lodeseek_eval::Topic;
 use lodeseek_harvest::{HarvestRequest, is_address};
 use lodeseek_net::egress::Cancellation;
 use lodeseek_ranking::{Ranking, Scored};
@@ -108,14 +109,16 @@ impl ServerClient {
         Ok(Self(Connection::Remote(Remote::new(address, None, None)?)))
     }
 
-    /// Searches for words as they are, with duplicates as separate datasets.
+    /// Searches for the words of a topic as they are, up to its year, with duplicates as separate datasets.
     ///
     /// # Errors
     /// If the server cannot be reached, or rejects the search.
-    pub(super) fn rank(&self, words: &str, depth: usize) -> anyhow::Result<Found> {
+    pub(super) fn rank(&self, topic: &Topic, depth: usize) -> anyhow::Result<Found> {
         let depth = depth.to_string();
-        let parameters = [("q", words), ("k", &depth), ("literal", "true"), ("duplicates", "all")];
-        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
+        let parameters = [("q", topic.text.as_str()), ("k", &depth), ("literal", "true"), ("duplicates", "all")];
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(parameters).extend_pairs(topic.year.map(|year| ("before", year.to_string())));
+        let query = query.finish();
         let response = self.get(&format!("/api/search?{query}"))?;
         Found::new(&response)
             .with_context(|| format!("{} sent an invalid response; it must be lodeseek of this version", self.name()))

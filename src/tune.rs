@@ -3,6 +3,7 @@
 use super::ExitStatus;
 use super::config::{Config, check_table, write_table};
 use super::encoder::{EncoderArguments, RerankArguments};
+use super::filter::topic_filter;
 use super::ranking::{Choice, FusionSettings, Opened};
 use super::terminal::bar;
 use anyhow::{Context, bail, ensure};
@@ -34,7 +35,7 @@ const MIN_TOPICS: usize = 10;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// Topics, one a line: id, tab, text. Needs --qrels.
+    /// Topics, one a line: id, tab, text, and optionally a tab and a year. Needs --qrels.
     #[arg(long, value_name = "FILE", requires = "qrels")]
     topics: Option<PathBuf>,
     /// Judgements in TREC format.
@@ -153,7 +154,7 @@ fn read_clicks(path: &Path) -> anyhow::Result<(Topics, Qrels)> {
     for (place, (query, ids)) in by_query.into_iter().enumerate() {
         let id = format!("click{place:06}");
         ids.into_iter().for_each(|clicked| qrels.insert(&id, clicked, 1));
-        topics.0.push(Topic { id, text: query });
+        topics.0.push(Topic { id, text: query, year: None });
     }
     Ok((topics, qrels))
 }
@@ -221,7 +222,8 @@ impl PoolSamples {
         let mut samples = BTreeMap::new();
         let bar = bar(topics.0.len() as u64, "ranking {bar:30} {pos} of {len} queries");
         for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {
-            let rankings = searcher.tuning_pool().component_rankings(&topic.text)?.unwrap_or_default();
+            let rankings = searcher.tuning_pool().component_rankings_filtered(&topic.text, &topic_filter(topic))?;
+            let rankings = rankings.unwrap_or_default();
             let ComponentRankings { sparse, dense, works } = rankings;
             let has_works = works.is_some();
             let cut: Vec<Ranking> = sparse.into_iter().chain(dense).chain(works).map(|one| one.cut(depth)).collect();

@@ -89,6 +89,41 @@ fn near_works_vote_for_the_datasets_they_use() {
 }
 
 #[test]
+fn topics_with_a_year_are_ranked_as_searches_up_to_it() {
+    if std::env::var_os("ORT_DYLIB_PATH").is_none() {
+        eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`");
+        return;
+    }
+    let home = loaded();
+    let indexed = run(home.path(), &["index", "--dpr", DPR]);
+    assert_eq!(indexed.code, Some(0), "{indexed:?}");
+    let (topics, output) = (home.path().join("topics.tsv"), home.path().join("boats.run"));
+    fs::write(&topics, format!("all\t{QUERY}\nearly\t{QUERY}\t2018\n")).expect("written");
+    let [topics, output] = [&topics, &output].map(|path| path.to_str().expect("UTF-8"));
+    let ran = run(home.path(), &["run", "--topics", topics, "--dpr", DPR, "-o", output]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+
+    let lines = fs::read_to_string(output).expect("a run");
+    let of_topic = |topic: &str| -> Vec<String> {
+        let columns = lines.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        columns.filter(|columns| columns[0] == topic).map(|columns| columns[2].to_owned()).collect()
+    };
+    let of_search = |arguments: &[&str]| -> Vec<String> {
+        let answer = search(home.path(), &[&["-k", "100", "--duplicates"], arguments].concat());
+        let id = |hit: &Value| hit["id"].as_str().expect("an id").to_owned();
+        answer["hits"].as_array().expect("hits").iter().map(id).collect()
+    };
+    assert_eq!(of_topic("all"), of_search(&[QUERY]));
+    assert_eq!(of_topic("early"), of_search(&["--before", "2018", QUERY]));
+    assert!(of_topic("all").len() > of_topic("early").len(), "{lines}");
+
+    let record = fs::read_to_string(format!("{output}.json")).expect("a record");
+    let record: Value = serde_json::from_str(&record).expect("JSON");
+    let weights = serde_json::json!([0.075, 0.075, 1.0, 0.4]);
+    assert_eq!(record["rerank"]["fusion_weights"], weights, "documented in rank-by-works.md: {record}");
+}
+
+#[test]
 fn works_are_backed_up_verified_and_repaired() {
     let home = loaded();
     let copy = tempfile::tempdir().expect("a folder");

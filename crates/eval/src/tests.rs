@@ -60,11 +60,20 @@ fn malformed_judgements_and_topics_are_refused_with_their_line() {
         (&b"1\tone\n2 two\n"[..], ":2: no tab between id and text"),
         (b"1\t \n", ":1: an empty id or text"),
         (b"1\tone\n1\tagain\n", ":2: duplicate topic 1"),
+        (b"1\tone\ttwo\n", ":1: the third column must be a year: \"two\""),
         (b"", ": the file contains no topics"),
     ] {
         assert_eq!(refusal(Topics::read, text), message);
     }
     assert!(matches!(Qrels::read(Path::new("nowhere/qrels")), Err(EvalError::Io { .. })));
+}
+
+#[test]
+fn topics_may_have_a_year() {
+    let (_folder, path) = file(b"1\tboats\t2018\n2\ttwo boats\t\n3\tships\n");
+    let topics = Topics::read(&path).expect("topics").0;
+    let read: Vec<_> = topics.iter().map(|topic| (topic.text.as_str(), topic.year)).collect();
+    assert_eq!(read, [("boats", Some(2018)), ("two boats", None), ("ships", None)]);
 }
 
 #[test]

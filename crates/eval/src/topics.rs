@@ -1,4 +1,4 @@
-//! Topics: one per line, identifier and text separated by a tab.
+//! Topics: one per line, identifier, text and optionally a year, separated by tabs.
 
 use super::EvalError;
 use super::lines::Lines;
@@ -11,6 +11,8 @@ pub struct Topic {
     pub id: String,
     /// Query text.
     pub text: String,
+    /// Year of the query, if stated: later datasets and works did not exist for it.
+    pub year: Option<i32>,
 }
 
 /// Topics in the order of their file.
@@ -18,14 +20,15 @@ pub struct Topic {
 pub struct Topics(pub Vec<Topic>);
 
 impl Topics {
-    /// Reads a file of `id<TAB>text` lines. Empty lines are skipped, duplicate identifiers are rejected.
+    /// Reads a file of `id<TAB>text` or `id<TAB>text<TAB>year` lines. Empty lines are skipped, duplicate identifiers are rejected.
     pub fn read(path: &Path) -> Result<Self, EvalError> {
         let lines = Lines::read(path)?;
         let (mut topics, mut seen) = (Vec::new(), rustc_hash::FxHashSet::default());
         for (number, line) in lines.iter() {
             let columns = line.split_once('\t');
             let (id, text) = columns.ok_or_else(|| lines.error(number, "no tab between id and text"))?;
-            let (id, text) = (id.trim(), text.trim());
+            let (text, year) = text.split_once('\t').unwrap_or((text, ""));
+            let (id, text, year) = (id.trim(), text.trim(), year.trim());
             if id.is_empty() || text.is_empty() {
                 return Err(lines.error(number, "an empty id or text"));
             }
@@ -37,7 +40,9 @@ impl Topics {
             if !seen.insert(id) {
                 return Err(lines.error(number, format!("duplicate topic {id}")));
             }
-            topics.push(Topic { id: id.to_owned(), text: text.to_owned() });
+            let unknown = |_| lines.error(number, format!("the third column must be a year: {year:?}"));
+            let year = if year.is_empty() { None } else { Some(year.parse().map_err(unknown)?) };
+            topics.push(Topic { id: id.to_owned(), text: text.to_owned(), year });
         }
         if topics.is_empty() { Err(lines.empty("topics")) } else { Ok(Self(topics)) }
     }
