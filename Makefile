@@ -14,7 +14,7 @@ RELEASE := target/release/lodeseek
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
         documentation clients agents federation portal pages operator replicas cluster-test export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
-        wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation bench-entities clean
+        wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation bench-entities gpu-check clean
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -158,6 +158,11 @@ bench-rerank: ## measure re-ranking on HOME_DIR and on SIZE generated datasets b
 bench-encoder: ## measure the base model's speed and its similarity to REFERENCE (format: benches/encoder.rs)
 	$(if $(REFERENCE),,$(error REFERENCE is missing: a JSON file of texts and their reference vectors (format: benches/encoder.rs); make bench-encoder REFERENCE=FILE))
 	@$(RELEASE_ENV) cargo bench $$LODESEEK_FEATURES --bench encoder -- "$$(python3 tools/model.py)" $(REFERENCE) model.onnx model_int8.onnx
+
+gpu-check: release ## pack a check of CUDA in FOLDER (default: cache folder), and run it if this machine has a GPU; ARGUMENTS are those of prepare (docs/src/how-to/gpu.md)
+	@python3 tools/gpu_check.py prepare $(FOLDER) --program $(RELEASE) --base "$$(python3 tools/model.py)" $(ARGUMENTS)
+	@if command -v nvidia-smi >/dev/null; then python3 tools/gpu_check.py run $(FOLDER); \
+	  else echo "gpu-check: nvidia-smi is not installed, so nothing was measured"; fi
 
 bench-federation: release ## compare bound joins by SERVICE with forwarding, one request a binding and Comunica; ROUNDS=5, KEEP=FILE
 	@python3 tools/bench_federation.py $(RELEASE) --rounds $(or $(ROUNDS),5) $(KEEP:%=--keep=%)

@@ -42,9 +42,9 @@ def install():
 
 
 class Model:
-    """Tokenizer and network, run by one thread."""
+    """Tokenizer and network, by default on one thread of the CPU."""
 
-    def __init__(self, folder, variant, pieces_a_triple):
+    def __init__(self, folder, variant, pieces_a_triple, providers=("CPUExecutionProvider",), threads=1):
         import onnxruntime
         import tokenizers
         self.tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -54,8 +54,8 @@ class Model:
         self.length, self.pieces_a_triple = settings["max_seq_length"], pieces_a_triple
         self.start, self.stop = (self.tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self.session = onnxruntime.InferenceSession(str(folder / variant), options, providers=["CPUExecutionProvider"])
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        self.session = onnxruntime.InferenceSession(str(folder / variant), options, providers=list(providers))
 
     def cut(self, parts, most=None):
         """Returns the token ids of a text's parts, separated by [SEP]."""
