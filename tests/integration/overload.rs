@@ -123,6 +123,24 @@ async fn unfinished_uploads_leave_room_for_others() {
     assert_eq!(status(&server.exchange("127.0.0.6", SEARCH).await), "200", "searches go on");
 }
 
+/// Examples that take seconds to parse do not take the permits of searches, which read whole graphs to explain hits.
+#[tokio::test]
+async fn searches_do_not_wait_for_examples() {
+    let server = Server::start(&[]);
+    let subject = format!("<http://e.org/{}> <http://e.org/p> ", "s".repeat(100_000));
+    let slow = format!("{subject}{} 1 .\n", "x:y, ".repeat(120_000));
+    let slow = upload(slow.len(), &slow);
+    let clients = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"];
+    let uploads = clients.map(|client| server.exchange(client, &slow));
+    let explained = SEARCH.replace("q=tree", "q=tree&explain=true");
+    let search = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        server.exchange("127.0.0.7", &explained).await
+    };
+    let (found, _) = tokio::join!(search, futures_util::future::join_all(uploads));
+    assert_eq!(status(&found), "200", "{found}");
+}
+
 #[tokio::test]
 async fn a_stop_signal_closes_idle_connections() {
     let mut server = Server::start(&[]);

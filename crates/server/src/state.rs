@@ -58,6 +58,10 @@ impl Default for SnippetLimits {
 const MAX_UPLOADS: usize = 8;
 /// Of these, examples of one client address.
 const MAX_UPLOADS_OF_CLIENT: usize = 2;
+/// Maximum number of examples that are parsed at one time. Searches do not wait for them.
+const MAX_PARSES: usize = 2;
+/// Of these, examples of one client address.
+const MAX_PARSES_OF_CLIENT: usize = 1;
 /// Maximum number of concurrent downloads of graphs.
 const MAX_DOWNLOADS: usize = 8;
 /// Of these, downloads of one client address.
@@ -85,6 +89,8 @@ pub struct AppState {
     permits: Arc<Permits>,
     /// One permit for each example that a client sends.
     uploads: Arc<Permits>,
+    /// One permit for each example that is parsed.
+    parses: Arc<Permits>,
     /// One permit for each graph that a client downloads.
     downloads: Arc<Permits>,
     pub(crate) proxies: Arc<Proxies>,
@@ -139,6 +145,7 @@ impl AppState {
             store,
             permits: Arc::new(Permits::new(snippets.concurrent, snippets.concurrent.div_ceil(2))),
             uploads: Arc::new(Permits::new(MAX_UPLOADS, MAX_UPLOADS_OF_CLIENT)),
+            parses: Arc::new(Permits::new(MAX_PARSES, MAX_PARSES_OF_CLIENT)),
             downloads: Arc::new(Permits::new(MAX_DOWNLOADS, MAX_DOWNLOADS_OF_CLIENT)),
             snippets: Arc::new(snippets),
             proxies: Arc::default(),
@@ -296,6 +303,7 @@ impl AppState {
         let next = Self {
             permits: Arc::clone(&other.permits),
             uploads: Arc::clone(&other.uploads),
+            parses: Arc::clone(&other.parses),
             downloads: Arc::clone(&other.downloads),
             listening: other.listening,
             addresses: other.addresses.clone(),
@@ -316,6 +324,12 @@ impl AppState {
     pub(crate) async fn acquire_upload_permit(&self, client: Client) -> Result<Permit, ApiError> {
         let permit = self.uploads.acquire(client.0, self.snippets.permit_timeout).await;
         permit.map_err(|exhausted| exhausted.error("uploads"))
+    }
+
+    /// Waits for a permit to parse an example. It is not one of those for which searches wait.
+    pub(crate) async fn acquire_parse_permit(&self, client: Client) -> Result<Permit, ApiError> {
+        let permit = self.parses.acquire(client.0, self.snippets.permit_timeout).await;
+        permit.map_err(|exhausted| exhausted.error("examples to parse"))
     }
 
     /// Waits for a permit to send a whole graph. Slow downloads take no permits of other work.

@@ -203,18 +203,25 @@ pub(super) async fn example(
             let id = resolve_dataset(&state, &id);
             return similar_to_dataset(&state, &page, id, &parameters, form).await;
         }
-        let permit = state.acquire_permit(client).await?;
+        let permit = state.acquire_parse_permit(client).await?;
         let gone = GoneOnDrop::default();
         let is_gone = Arc::clone(&gone.0);
-        let context = page.clone();
-        state
+        let (name, parsed) = state
             .work(move |state| {
                 let _permits = (permit, upload);
                 let (bytes, source) = sent.into_source(state);
-                let parsed = source.parse(&bytes, state.workers.as_ref().map(|workers| &workers.examples), &is_gone)?;
+                let workers = state.workers.as_ref().map(|workers| &workers.examples);
+                let parsed = source.parse(&bytes, workers, &is_gone)?;
+                Ok((source.name, parsed))
+            })
+            .await?;
+        let permit = state.acquire_permit(client).await?;
+        let context = page.clone();
+        state
+            .work(move |state| {
+                let _permit = permit;
                 let found = state.searcher.similar_to(&parsed.example, depth)?;
-                let report =
-                    ExampleReport { name: source.name, triples: parsed.example.len(), problems: parsed.problems };
+                let report = ExampleReport { name, triples: parsed.example.len(), problems: parsed.problems };
                 Ok(match form {
                     Format::Html => pages::like(&context, Some(&report), Some(&found), MAX_EXAMPLE_BYTES),
                     Format::Json => {
