@@ -122,7 +122,16 @@ fn seccomp_filter() -> Result<seccompiler::BpfProgram, seccompiler::BackendError
         libc::SYS_ptrace,
         libc::SYS_process_vm_readv,
         libc::SYS_process_vm_writev,
+        libc::SYS_process_madvise,
+        libc::SYS_kcmp,
+        libc::SYS_pidfd_open,
         libc::SYS_pidfd_getfd,
+        libc::SYS_pidfd_send_signal,
+        // Signals. `tgkill` stays: glibc aborts with it. Landlock restricts it to this process.
+        libc::SYS_kill,
+        libc::SYS_tkill,
+        libc::SYS_rt_sigqueueinfo,
+        libc::SYS_rt_tgsigqueueinfo,
         // Administration, and parts of the kernel that a worker does not need.
         libc::SYS_mount,
         libc::SYS_umount2,

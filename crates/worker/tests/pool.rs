@@ -112,6 +112,8 @@ impl Handler for Tasks {
             "read" => described(fs::read(argument)),
             "write" => described(fs::write(argument, "text")),
             "start" => described(Command::new(argument).status()),
+            "kill" | "pidfd" => affect(name, argument)?,
+            "socket" => described(std::os::unix::net::UnixDatagram::unbound()),
             other => format!("no task {other}"),
         };
         context.send(outcome.as_bytes())
@@ -144,6 +146,16 @@ fn ask(context: &TaskContext, count: usize) -> io::Result<String> {
 
 fn described<T>(outcome: io::Result<T>) -> String {
     outcome.map_or_else(|error| format!("{:?}", error.kind()), |_| "possible".to_owned())
+}
+
+/// Sends a signal without effect to a process, or opens it.
+fn affect(operation: &str, process: &str) -> io::Result<String> {
+    use rustix::process::{Pid, PidfdFlags, pidfd_open, test_kill_process};
+    let process = process.parse().ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(match operation {
+        "kill" => described(test_kill_process(process).map_err(io::Error::from)),
+        _ => described(pidfd_open(process, PidfdFlags::empty()).map_err(io::Error::from)),
+    })
 }
 
 fn overflow(depth: u64) -> u64 {
@@ -361,6 +373,11 @@ fn a_worker_is_confined(pool: &Pool, folder: &Path) {
     let address = listener.local_addr().expect("an address");
     assert_eq!(run(pool, &format!("connect {address}")).as_deref(), Ok("PermissionDenied"));
     assert_eq!(run(pool, "start /bin/true").as_deref(), Ok("PermissionDenied"));
+    assert_eq!(run(pool, "socket").as_deref(), Ok("PermissionDenied"), "Landlock allows it, seccomp does not");
+    for operation in ["kill", "pidfd"] {
+        let outcome = run(pool, &format!("{operation} {}", std::process::id()));
+        assert_eq!(outcome.as_deref(), Ok("PermissionDenied"), "{operation}");
+    }
 }
 
 /// Other processes of the machine, such as this one, come first.
