@@ -1,6 +1,6 @@
 //! The program as users run it: exit codes, stdout and stderr.
 
-use super::support::{Home, Ran, iri, json, open, queries, run, testdata};
+use super::support::{Home, Ran, chain_of_prefixes, iri, json, open, queries, run, testdata};
 use insta::assert_snapshot;
 use lodeseek_store::{Access, Store};
 use std::fs;
@@ -702,6 +702,20 @@ fn problems_are_summarized_unless_verbose() {
     }
     let verbose = load("long", &["--verbose"]);
     assert!(verbose.err.lines().count() > 80 && verbose.err.contains("https://e.org/39.nt"), "{}", verbose.err);
+}
+
+/// The parser defines a chain of terms recursively, and overflowed the stack.
+#[test]
+fn a_chain_of_json_ld_prefixes_costs_its_own_dataset_only() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = folder.path().join("files");
+    fs::create_dir(&files).expect("created");
+    fs::write(files.join("chain.jsonld"), chain_of_prefixes(4000)).expect("written");
+    fs::write(files.join("other.nt"), "<http://e.org/oak> <http://e.org/p> \"an oak\" .\n").expect("written");
+    let loaded = run(&folder.path().join("home"), &["load", files.to_str().expect("a path")]);
+    assert_eq!(loaded.code, Some(1), "{loaded:?}");
+    assert!(loaded.err.contains("2 datasets: 1 loaded"), "{}", loaded.err);
+    assert!(loaded.err.contains("up to 4000 terms are defined one by the other"), "{}", loaded.err);
 }
 
 #[test]

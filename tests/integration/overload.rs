@@ -121,6 +121,25 @@ async fn unfinished_uploads_leave_room_for_others() {
     let full = server.exchange("127.0.0.6", &complete).await;
     assert!(status(&full) == "503" && full.contains("retry-after: 5"), "{full}");
     assert_eq!(status(&server.exchange("127.0.0.6", SEARCH).await), "200", "searches go on");
+    // The clients leave: during the upload, and after it without the response.
+    drop(held);
+    for _ in 0..8 {
+        server.connect("127.0.0.2").await.write_all(complete.as_bytes()).await.expect("sent");
+    }
+    let began = Instant::now();
+    while status(&server.exchange("127.0.0.2", &complete).await) != "200" {
+        assert!(began.elapsed() < Duration::from_secs(10), "the permits of clients that left are free");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let mut held = Vec::new();
+    for client in ["127.0.0.3", "127.0.0.3", "127.0.0.4", "127.0.0.4", "127.0.0.5", "127.0.0.5", "127.0.0.6"] {
+        let mut stream = server.connect(client).await;
+        stream.write_all(upload(1_000_000, "@prefix").as_bytes()).await.expect("sent");
+        held.push(stream);
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let last = server.exchange("127.0.0.2", &complete).await;
+    assert_eq!(status(&last), "200", "seven permits are taken, not more: {last}");
 }
 
 /// Examples that take seconds to parse do not take the permits of searches, which read whole graphs to explain hits.

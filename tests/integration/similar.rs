@@ -1,7 +1,7 @@
 //! Similar datasets, the search by example, resources of a dataset and citations, through the router.
 
 use super::http::Site;
-use super::support::{Home, limits};
+use super::support::{Home, chain_of_prefixes, limits};
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 use lodeseek_catalog::DatasetId;
@@ -231,6 +231,9 @@ async fn examples_are_sent_pasted_and_named() {
     assert_eq!(ids(&named)[0], "rivers-b");
     let large = "#".repeat((16 << 20) + 1);
     assert_eq!(site.post("/like", "text/turtle", &large).await.status, StatusCode::PAYLOAD_TOO_LARGE);
+    let refused = site.post("/like", "application/ld+json", &chain_of_prefixes(4000)).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
+    assert!(refused.body.contains("up to 4000 terms are defined one by the other"), "{}", refused.body);
     let page = site.accept("/like", "text/html").await;
     assert!(page.status == StatusCode::OK && page.body.contains("enctype=\"multipart/form-data\""));
 }

@@ -184,6 +184,14 @@ pub(crate) fn queries() -> Vec<(String, String)> {
     topics.0.into_iter().map(|topic| (topic.id, topic.text)).collect()
 }
 
+/// Returns a JSON-LD document whose prefixes are defined one by the other.
+pub(crate) fn chain_of_prefixes(prefixes: usize) -> String {
+    let chain: String = (1..prefixes).map(|prefix| format!(", \"a{prefix}\": \"a{}:x\"", prefix - 1)).collect();
+    format!(
+        "{{\"@context\": {{\"a0\": \"http://e.org/\"{chain}}}, \"@id\": \"http://e.org/a\", \"http://e.org/p\": 1}}"
+    )
+}
+
 /// A copy of `testdata/` that may be changed.
 pub(crate) fn copy_of_testdata() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
