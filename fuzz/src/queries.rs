@@ -253,6 +253,8 @@ impl<'a> Arbitrary<'a> for FederatedQuery {
 struct Generator {
     text: String,
     federated: bool,
+    /// If true, the pattern is inside of `GRAPH ?g`.
+    in_any_graph: bool,
     /// Number of variables made by `BIND` and `AS`, which must be new.
     fresh: usize,
 }
@@ -330,6 +332,8 @@ impl Generator {
             return self.triple(u);
         }
         match u.int_in_range(0..=12)? {
+            // Oxigraph compares the name of the graph in these, too; SPARQL evaluates each graph alone, as Lodeseek does.
+            0 | 1 | 3 | 7 | 8 | 9 | 10 if self.in_any_graph => self.triple(u),
             0 | 1 => self.optional(u, depth),
             2 => self.union(u, depth),
             3 => {
@@ -375,13 +379,17 @@ impl Generator {
     /// the graphs of a service are its own.
     fn graph(&mut self, u: &mut Unstructured<'_>, depth: usize) -> Result<()> {
         let graphs = content_graphs();
+        let before = self.in_any_graph;
         match u.int_in_range(0..=3)? {
-            0 | 1 => self.text.push_str("GRAPH ?g "),
+            0 | 1 => {
+                self.in_any_graph = true;
+                self.text.push_str("GRAPH ?g ");
+            }
             place => write!(self.text, "GRAPH {} ", graphs[place % graphs.len()]).expect("written"),
         }
         let federated = std::mem::take(&mut self.federated);
         self.group(u, depth)?;
-        self.federated = federated;
+        (self.federated, self.in_any_graph) = (federated, before);
         Ok(())
     }
 
