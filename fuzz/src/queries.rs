@@ -332,7 +332,8 @@ impl Generator {
             return self.triple(u);
         }
         match u.int_in_range(0..=12)? {
-            // Oxigraph compares the name of the graph in these, too; SPARQL evaluates each graph alone, as Lodeseek does.
+            // In MINUS, Oxigraph compares the name of the graph, too. Lodeseek evaluates each graph alone, as SPARQL defines it; a
+            // property test of the engine covers these.
             0 | 1 | 3 | 7 | 8 | 9 | 10 if self.in_any_graph => self.triple(u),
             0 | 1 => self.optional(u, depth),
             2 => self.union(u, depth),
