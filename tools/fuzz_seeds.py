@@ -53,6 +53,44 @@ RESULTS = [
     (0, b'<sparql xmlns="http://www.w3.org/2005/sparql-results#"><head/><boolean>false</boolean></sparql>'),
     (1, XML[0]), (2, TURTLE[0]), (3, LINES[0]),
 ]
+# Messages of worker processes; each line is one. Frames and triples are written below.
+WORKERS = [
+    (1, b'{"Solutions":["a","b"]}\n{"Rows":[[{"I":"urn:a"},null],[{"B":"b"},{"G":["x","en"]}]]}\n{"End":{"truncated":false}}'),
+    (1, b'"Graph"\n{"Triples":[[{"I":"urn:a"},{"I":"urn:p"},{"D":["1","urn:d"]}],[{"B":"b"},{"I":"urn:p"},{"T":[{"I":"urn:a"},'
+        b'{"I":"urn:p"},{"L":"x"}]}]]}\n{"End":{"truncated":true}}'),
+    (1, b'{"Boolean":true}\n{"Failed":{"Worker":"x"}}'),
+    (2, b'[[{"I":"urn:a"},null,{"L":"x"},{"Ltr":["x","ar"]},{"T":[{"B":"b"},{"I":"urn:p"},{"L":"x"}]}],[]]'),
+    (4, b'D{"metadata":{"id":"a","titles":[{"value":"A","language":"en"}],"descriptions":[{"value":"x"}],"keywords":[{"value":"k"}],'
+        b'"publishers":[{"name":"p"}],"license":"https://e.org/l","issued":"2022-08-01","modified":"2022","source":"http://e.org/d"},'
+        b'"distributions":[{"location":{"file":"dumps/a.ttl"},"media_type":"text/turtle"}],"copies":[null],"remote":null,'
+        b'"extra_statements":[{"subject":"Dataset","predicate":"urn:p","object":{"Node":{"Part":"x-1"}}},{"subject":{"Part":"x-1"},'
+        b'"predicate":"urn:q","object":{"Literal":["x",{"Language":"en"}]}},{"subject":{"Part":"x-1"},"predicate":"urn:q","object":'
+        b'{"Literal":["1",{"Datatype":"urn:d"}]}},{"subject":{"Part":"x-1"},"predicate":"urn:r","object":{"Node":{"Iri":"urn:o"}}}]}\n'
+        b'C{"folder":"/","problems":["x"],"unreadable_entries":0,"is_truncated":false,"other_resources":{"catalogs":1,"records":0,'
+        b'"services":0},"dialect":"Dcat","next_pages":["http://e.org/2"]}'),
+    (4, b'E{"NoDataset":"/x"}'),
+    (5, b'[{"file":"a.ttl","syntax":"Turtle","triples":1,"skipped":0,"outcome":"complete","problems":[]}]'),
+    (6, b'{"triples":3,"features":[],"texts":null}'),
+]
+CKAN = [
+    b'{"success":true,"result":{"count":2,"results":[{"name":"a","id":"1","metadata_modified":"2024-05-01T10:00:00.123456"},'
+    b'{"name":"b","id":"2","metadata_modified":"2024-05-01T10:00:00+02:00"}]}}',
+    b'{"success":true,"result":["a","b"]}',
+    b'{"success":true,"result":{"name":"a","id":"1","metadata_modified":"-0001-12-31T24:00:00Z"}}',
+]
+RESPONSES = [
+    (1, b'<?page=0>; rel="prev", <?page=2>; rel="next last"\n<feed?page=2>; title="a, b"; REL=next'),
+    (2, b"<html><head><LINK rel=stylesheet href=a><link REL='nofollow alternate' type='text/turtle; charset=utf-8' href='f?a=1&amp;b'/>"),
+    (3, b"User-agent: *\nDisallow: /private\nCrawl-delay: 1.5\n\nUser-agent: lodeseek\nAllow: /data/*?page=$\nSitemap: http://e.org/s\n"),
+    (4, b"https://e.org/api/3/action/package_search?fq=a:b&rows=5"),
+    (5, b'{"files":{"https://portal.example.org/data/catalog?page=1":{"file":"empty","length":0,"sha256":"0123456789abcdef0123456789",'
+        b'"etag":"x","address":"http://e.org/","next":"http://e.org/2"}},"datasets":{"a":{"key":"k","source":"s","fingerprint":"f"}},'
+        b'"portals":{"p":{"mark":"2024-05-01T10:00:00","count":1,"in_part":0,"pages":["q"]}}}'),
+]
+WORKS = [
+    b'{"title": "Digits", "abstract": "We read.", "year": 2019, "datasets": ["MNIST", "Fashion MNIST"]}\n'
+    b'{"title": "a", "year": "2020-01", "url": "https://doi.org/10.1/1", "positives": ["b"]}\n\nnot JSON\n{"title": "a"}\n',
+]
 QUERIES = [
     "SELECT * { GRAPH ?g { ?a <urn:p>/<urn:q>* ?b OPTIONAL { ?b a ?c } } }",
     "SELECT ?c (COUNT(DISTINCT ?a) AS ?n) { GRAPH ?g { ?a a ?c } } GROUP BY ?c HAVING (COUNT(?a) > 1) ORDER BY DESC(?n) LIMIT 3",
@@ -115,6 +153,34 @@ def hdt():
     return b"".join(parts)
 
 
+def frame(kind, content):
+    return kind + struct.pack("<I", len(content)) + content
+
+
+def calls():
+    """Writes frames of a worker process that calls the server: a query, a search, a message and the end of a call."""
+    query = (b'{"Select":{"service":"http://localhost:7878/sparql","query":"SELECT ?a { ?a ?b ?c } LIMIT 3","variables":["a"],'
+             b'"bindings":0,"time":{"secs":1,"nanos":0}}}')
+    words = b'[[{"L":"soil"}]]'
+    search = (b'{"Search":{"properties":["https://w3id.org/lodeseek/search#query"],"values":[%s]}}'
+              % b",".join(b"%d" % byte for byte in words))
+    first, second = struct.pack("<I", 1), struct.pack("<I", 2)
+    return (frame(b"Q", first + query) + frame(b"M", first + b'O{"Ok":null}') + frame(b"Q", second + search) + frame(b"X", second))
+
+
+def stream():
+    """Writes triples as worker processes send them."""
+    def text(kind, value):
+        return kind + struct.pack("<I", len(value)) + value
+
+    tagged = text(b"G", b"x") + struct.pack("<I", 2) + b"en"
+    typed = text(b"D", b"1") + struct.pack("<I", 5) + b"urn:d"
+    quoted = b"Q" + text(b"B", b"b") + text(b"I", b"urn:p") + text(b"L", b"x")
+    head = text(b"I", b"urn:a") + text(b"I", b"urn:p")
+    return b"F" + b"T" + head + text(b"I", b"urn:b") + b"T==" + tagged + b"T=" + text(b"I", b"urn:q") + typed + b"T" + \
+        text(b"B", b"b") + b"=" + quoted
+
+
 def archives():
     """Yields the choice of the file name, and an archive."""
     turtle, lines = TURTLE[0], LINES[0]
@@ -168,6 +234,10 @@ def seeds():
         "catalog": chosen((0, 5), catalogs + jsonld + xml) + chosen((6,), pieces(CATALOGS, {".json"})),
         "sparql_text": queries,
         "sparql_results": [bytes([choice]) + body for choice, body in RESULTS],
+        "worker_results": [bytes([choice]) + body for choice, body in WORKERS] + [
+            b"\0" + frame(b"R", b"") + frame(b"O", b"x") + frame(b"D", b""), b"\3" + stream(), b"\7" + calls()],
+        "harvest_responses": chosen((0,), CKAN) + [bytes([choice]) + body for choice, body in RESPONSES],
+        "works": chosen((0, 1), WORKS),
     }
 
 

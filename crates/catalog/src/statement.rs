@@ -56,12 +56,12 @@ impl Statement {
         Self { subject, predicate: predicate.to_owned(), object: object.into() }
     }
 
-    /// Returns true if the IRIs and the language tag have no characters that end them in RDF syntaxes.
+    /// Returns true if the IRIs, also those of parts, and the language tag have no characters that end them in RDF syntaxes.
     #[must_use]
     pub fn is_writable(&self) -> bool {
         let is_node = |node: &Node| match node {
-            Node::Dataset | Node::Part(_) => true,
-            Node::Iri(iri) => is_writable_iri(iri),
+            Node::Dataset => true,
+            Node::Part(text) | Node::Iri(text) => is_writable_iri(text),
         };
         let is_object = match &self.object {
             Value::Node(node) => is_node(node),
@@ -134,6 +134,8 @@ mod tests {
         let tagged = Literal::new_language_tagged_literal_unchecked("x", "en .\n<s> <p> <o>");
         for (subject, predicate, object) in [
             (Node::Iri(forged.into()), "http://e.org/p", Value::from(Literal::from(7))),
+            (Node::Part(forged.into()), "http://e.org/p", Literal::from(7).into()),
+            (Node::Dataset, "http://e.org/p", Node::Part("a> .".into()).into()),
             (Node::Dataset, forged, Literal::from(7).into()),
             (Node::Dataset, "http://e.org/p", Node::Iri(forged.into()).into()),
             (Node::Dataset, "http://e.org/p", Literal::new_typed_literal("x", NamedNode::new_unchecked(forged)).into()),

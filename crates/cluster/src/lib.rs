@@ -3,6 +3,8 @@
 mod assembly;
 mod columns;
 mod derivation;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod plan;
 mod record;
 mod result;

@@ -22,10 +22,11 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use lodeseek_engine::{AnalysisKind, EncodedDataset};
 use lodeseek_index::IndexDocument;
 use lodeseek_index::vectors::{Precision, Rows};
+use lodeseek_rdf::{is_writable_iri, is_writable_tag};
 use lodeseek_snapshot::StoredObject;
 use lodeseek_store::DatasetReport;
 use lodeseek_store::counts::SerializedTerm;
-use oxrdf::{NamedOrBlankNode, Term, Triple};
+use oxrdf::{BlankNode, NamedOrBlankNode, Term, Triple};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::BufReader;
@@ -212,11 +213,13 @@ pub(crate) fn triples_to_json(triples: &[Triple]) -> serde_json::Result<Vec<u8>>
     serde_json::to_vec(&serialized.collect::<Vec<_>>())
 }
 
-/// Reads triples from JSON.
+/// Reads triples from JSON. The process that wrote them is not trusted: terms that would forge statements where they are written
+/// are errors.
 fn triples_from_json(json: &[u8]) -> Result<Vec<Triple>, String> {
     let serialized: Vec<[SerializedTerm; 3]> = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let triple = |terms: &[SerializedTerm; 3]| {
-        let term = |term: &SerializedTerm| term.to_term().ok_or_else(|| format!("{term:?} is no term"));
+        let term =
+            |term: &SerializedTerm| term.to_term().filter(is_writable).ok_or_else(|| format!("{term:?} is no term"));
         let (subject, predicate, object) = (term(&terms[0])?, term(&terms[1])?, term(&terms[2])?);
         let subject = match subject {
             Term::NamedNode(node) => NamedOrBlankNode::from(node),
@@ -231,9 +234,44 @@ fn triples_from_json(json: &[u8]) -> Result<Vec<Triple>, String> {
     serialized.iter().map(triple).collect()
 }
 
+/// Returns true if a term has no characters that end it in RDF syntaxes.
+fn is_writable(term: &Term) -> bool {
+    match term {
+        Term::NamedNode(node) => is_writable_iri(node.as_str()),
+        Term::BlankNode(node) => BlankNode::new(node.as_str()).is_ok(),
+        Term::Literal(literal) => match literal.language() {
+            Some(tag) => is_writable_tag(tag),
+            None => is_writable_iri(literal.datatype().as_str()),
+        },
+        Term::Triple(triple) => {
+            let Triple { subject, predicate, object } = triple.as_ref();
+            is_writable(&subject.clone().into()) && is_writable_iri(predicate.as_str()) && is_writable(object)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn terms_that_would_forge_statements_are_errors() {
+        let read =
+            |object: &str| triples_from_json(format!(r#"[[{{"blank":"b"}},{{"iri":"urn:p"}},{object}]]"#).as_bytes());
+        for object in [r#"{"iri":"urn:ä"}"#, r#"{"language":["a> <b","en-x"]}"#, r#"{"typed":["1","urn:d"]}"#] {
+            assert_eq!(read(object).map(|triples| triples.len()), Ok(1), "{object}");
+        }
+        for object in [
+            r#"{"iri":"urn:a> <urn:b"}"#,
+            r#"{"blank":"b .\n_:c"}"#,
+            r#"{"language":["a","en . _:c"]}"#,
+            r#"{"typed":["1","urn:d> ."]}"#,
+            r#"{"lefttoright":["a","en ."]}"#,
+            r#"{"triple":[{"iri":"urn:a"},{"iri":"urn:p> ."},{"plain":"x"}]}"#,
+        ] {
+            assert!(read(object).is_err_and(|reason| reason.contains("is no term")), "{object}");
+        }
+    }
 
     #[test]
     fn missing_vectors_are_none_and_damaged_ones_an_error() {

@@ -58,7 +58,7 @@ impl Task {
     /// Returns the size of its files in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.sources.iter().map(|source| source.bytes).sum()
+        self.sources.iter().map(|source| source.bytes).fold(0, u64::saturating_add)
     }
 
     /// Returns a table of tasks.

@@ -277,10 +277,10 @@ impl Worker {
 }
 
 /// Paths of the contents of a derivation, in the order of [`Derivation::sizes`].
-type Contents = [PathBuf; 6];
+pub(crate) type Contents = [PathBuf; 6];
 
 /// The output of a worker process, which is written to files as it comes.
-struct Output {
+pub(crate) struct Output {
     paths: Contents,
     answer: Option<Answer>,
     /// The content that is written: its place, its file, and the number of missing bytes.
@@ -291,13 +291,13 @@ struct Output {
 }
 
 impl Output {
-    fn new(folder: &Path, max_bytes: u64) -> Self {
+    pub(crate) fn new(folder: &Path, max_bytes: u64) -> Self {
         let names = ["graph", "counts", "fingerprint", "document", "profile", "snippet"];
         Self { paths: names.map(|name| folder.join(name)), answer: None, current: None, max_bytes, error: None }
     }
 
     /// Takes a piece: the answer, or a part of the contents.
-    fn take(&mut self, mut piece: &[u8]) -> Result<(), ClusterError> {
+    pub(crate) fn take(&mut self, mut piece: &[u8]) -> Result<(), ClusterError> {
         if self.answer.is_none() {
             let not_valid =
                 |error| Answer::Failed(format!("the worker process returned a result that is not valid: {error}"));
@@ -339,7 +339,7 @@ impl Output {
     }
 
     /// Returns the derivation, or the reason of a failure.
-    fn finish(self) -> Result<(Derivation, Contents), String> {
+    pub(crate) fn finish(self) -> Result<(Derivation, Contents), String> {
         match (self.answer, self.current) {
             (Some(Answer::Derived(derivation)), None) => Ok((*derivation, self.paths)),
             (Some(Answer::Failed(reason)), _) => Err(reason),

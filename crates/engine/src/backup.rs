@@ -69,7 +69,7 @@ impl HomeManifest {
     /// Returns the size of all files in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.files.values().map(|file| file.bytes).sum()
+        self.files.values().map(|file| file.bytes).fold(0, u64::saturating_add)
     }
 }
 
@@ -506,6 +506,12 @@ impl ContentSink for FolderSink<'_> {
     }
 }
 
+/// Returns true if a text is a SHA-256 in lower-case hexadecimal digits.
+#[must_use]
+pub fn is_sha256(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 fn unused_objects(target: &Path, used: &BTreeSet<&str>) -> Result<Vec<PathBuf>, EngineError> {
     let paths = files_below(&target.join(OBJECTS))?;
     let is_used = |path: &PathBuf| path.file_name().is_some_and(|name| used.contains(&*name.to_string_lossy()));
@@ -576,6 +582,10 @@ pub fn restore(backup: &Path, home: &Path, on_progress: &dyn Fn(usize, usize)) -
 fn restore_file(backup: &Path, home: &Path, name: &str, file: &SavedFile) -> Result<(), EngineError> {
     let damaged = |reason: String| BackupError::Damaged { path: backup.to_owned(), reason };
     let relative = Path::new(name);
+    // It names the file to read.
+    if !is_sha256(&file.sha256) {
+        return Err(damaged(format!("{:?} is no SHA-256", file.sha256)).into());
+    }
     if !relative.components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(damaged(format!("the manifest contains the path {name:?}")).into());
     }
@@ -596,4 +606,33 @@ fn restore_file(backup: &Path, home: &Path, name: &str, file: &SavedFile) -> Res
         return Err(damaged(format!("the checksum of {name} is wrong ({})", source.display())).into());
     }
     output.sync_all().map_err(io_error(&path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest(files: &[(&str, &SavedFile)]) -> HomeManifest {
+        let files = files.iter().map(|(name, file)| ((*name).to_owned(), (*file).clone())).collect();
+        let (version, base) = ("0".to_owned(), "http://e.org/".to_owned());
+        HomeManifest { format: HomeManifest::FORMAT, version, created: None, base, datasets: 0, files }
+    }
+
+    #[test]
+    fn a_manifest_names_no_other_files_and_its_sum_is_bounded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (backup, home) = (folder.path().join("backup"), folder.path().join("home"));
+        let secret = folder.path().join("secret");
+        fs::create_dir(&backup).expect("a folder");
+        fs::write(&secret, "secret").expect("written");
+        for sha256 in [secret.to_string_lossy().into_owned(), "../../../secret".to_owned(), String::new()] {
+            let file = SavedFile { bytes: u64::MAX, modified: 0, sha256 };
+            let manifest = manifest(&[("a", &file), ("b", &file)]);
+            assert_eq!(manifest.bytes(), u64::MAX);
+            write_checked(&backup.join(MANIFEST), &serde_json::to_vec(&manifest).expect("JSON")).expect("written");
+            let error = restore(&backup, &home, &|_, _| {}).expect_err("a damaged backup").to_string();
+            assert!(error.contains("is no SHA-256"), "{error}");
+            assert!(!home.join("a").exists());
+        }
+    }
 }

@@ -39,7 +39,7 @@ mod works;
 
 pub use backup::{
     BackupError, BackupReport, ContentSink, CopyPurpose, HomeManifest, RestoreReport, SavedFile, backup, copy_and_hash,
-    copy_home, restore,
+    copy_home, is_sha256, restore,
 };
 pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};

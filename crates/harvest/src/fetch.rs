@@ -323,7 +323,7 @@ fn start_of(response: &Response) -> Option<u64> {
 }
 
 /// Returns the address of the next page in `Link` headers (RFC 8288).
-fn next_link<'l>(headers: impl Iterator<Item = &'l str>, address: &str) -> Option<String> {
+pub(super) fn next_link<'l>(headers: impl Iterator<Item = &'l str>, address: &str) -> Option<String> {
     let base = Iri::parse(address).ok()?;
     for header in headers {
         for link in header.split('<').skip(1) {

@@ -7,6 +7,8 @@ mod datasets;
 mod downloads;
 mod error;
 mod fetch;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod pages;
 mod quarantine;
 mod report;

@@ -182,7 +182,7 @@ fn following(catalog: &Catalog, fetched: &FetchedFile) -> Vec<String> {
 }
 
 /// Returns the addresses of a page's RDF representations (`<link rel="alternate">`), in order of preference.
-fn alternates(path: &Path, address: &str) -> Result<Vec<String>, HarvestError> {
+pub(super) fn alternates(path: &Path, address: &str) -> Result<Vec<String>, HarvestError> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut bytes));
     read.map_err(HarvestError::io(path))?;

@@ -22,6 +22,11 @@ pub(super) enum RobotsRules {
     Robot(Box<Robot>),
 }
 
+/// Parses a `robots.txt`. Returns `None` if that fails.
+pub(super) fn parse(text: &[u8]) -> Option<Box<Robot>> {
+    Robot::new(USER_AGENT, text).ok().map(Box::new)
+}
+
 impl Fetcher<'_> {
     /// Checks that a host allows crawlers to access an address, and applies its crawl delay.
     pub(super) fn check_robots(&mut self, address: &str) -> Result<(), FetchError> {
@@ -58,10 +63,9 @@ impl Fetcher<'_> {
         let mut text = Vec::new();
         let read = response.into_body().take(MAX_BYTES).read_to_end(&mut text);
         self.spent.bytes += text.len() as u64;
-        match read.map(|_| Robot::new(USER_AGENT, &text)) {
-            Ok(Ok(robot)) => Ok(RobotsRules::Robot(Box::new(robot))),
-            Ok(Err(_)) => Ok(RobotsRules::AllowAll),
-            Err(_) => Ok(RobotsRules::Unreachable),
-        }
+        Ok(match read {
+            Ok(_) => parse(&text).map_or(RobotsRules::AllowAll, RobotsRules::Robot),
+            Err(_) => RobotsRules::Unreachable,
+        })
     }
 }

@@ -133,7 +133,7 @@ impl State {
 
     /// Caches a file under an additional name, so that the next response of its address does not replace it.
     pub(super) fn pin_file(&mut self, address: &str, file: CachedFile) -> Result<String, HarvestError> {
-        let name = format!("{address}#{}", &file.sha256[..24]);
+        let name = format!("{address}#{}", file.sha256.get(..24).unwrap_or(&file.sha256));
         self.touched.insert(name.clone());
         self.cache_file(&name, file)?;
         Ok(name)
@@ -298,4 +298,19 @@ pub(super) fn hash_of(mut reader: impl Read) -> io::Result<String> {
 
 pub(super) fn hash_of_text(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_checksum_is_no_panic() {
+        let harvests = tempfile::tempdir().expect("a folder");
+        let mut state = State::open(harvests.path(), "a").expect("a state");
+        fs::write(state.path("f"), b"").expect("written");
+        let json = r#"{"file": "f", "length": 0, "sha256": "é", "address": "http://e.org/"}"#;
+        let file: CachedFile = serde_json::from_str(json).expect("a file");
+        assert_eq!(state.pin_file("http://e.org/", file).expect("pinned"), "http://e.org/#é");
+    }
 }

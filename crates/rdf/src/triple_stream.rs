@@ -284,10 +284,11 @@ pub fn is_writable_iri(iri: &str) -> bool {
         .any(|byte| byte <= b' ' || matches!(byte, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\'))
 }
 
-/// Returns true if a language tag has no characters that end it in RDF syntaxes.
+/// Returns true if RDF syntaxes can write a language tag: letters, then parts of letters and digits.
 #[must_use]
 pub fn is_writable_tag(tag: &str) -> bool {
-    !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    let is_part = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    tag.split('-').all(is_part) && tag.bytes().take_while(|byte| *byte != b'-').all(|byte| byte.is_ascii_alphabetic())
 }
 
 fn directional<'p>(text: &'p str, language: &'p str, direction: BaseDirection) -> TermRef<'p> {
@@ -333,6 +334,12 @@ mod tests {
             assert_eq!(read, direct.len() as u64);
             assert_eq!(streamed.finish().to_compact(), direct.finish().to_compact());
         }
+    }
+
+    #[test]
+    fn tags_that_no_syntax_can_write_are_recognised() {
+        assert!(["en", "de-AT", "x-1a", "zh-Hant-1"].into_iter().all(is_writable_tag));
+        assert!(!["", "e1", "en-", "-en", "en--a", "en .", "é"].into_iter().any(is_writable_tag));
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub use admin::{
 pub use branding::{Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme};
 pub use connections::ConnectionLimits;
 pub use locale::TextError;
+#[cfg(fuzzing)]
+pub use parsing::fuzzing;
 pub use parsing::{Parser, store_outcome};
 pub use portal::Portal;
 pub use proxies::Proxies;

@@ -3,6 +3,9 @@
 //! A worker parses one file at a time, and sends its triples, or the datasets that it describes. The graph of a dataset is built
 //! here, so that its size is not bounded by the memory of a worker. If a worker fails, its file counts as unreadable.
 
+#[cfg(fuzzing)]
+pub mod fuzzing;
+
 use lodeseek_catalog::{
     Catalog, CatalogError, CatalogReader, CatalogSource, Dataset, SerializedCatalog, SerializedDataset,
     SerializedError, Statement,

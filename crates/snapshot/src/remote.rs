@@ -3,7 +3,7 @@
 use crate::local::{hex, is_relative};
 use crate::{Retention, SnapshotError};
 use futures_util::{StreamExt, TryStreamExt};
-use lodeseek_engine::{BackupError, EngineError, HomeManifest};
+use lodeseek_engine::{BackupError, EngineError, HomeManifest, is_sha256};
 use lodeseek_store::SETTINGS;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::local::LocalFileSystem;
@@ -504,10 +504,6 @@ fn record_number(name: &str) -> Option<u64> {
 /// Returns the key of an object below the location.
 pub(crate) fn object_name(sha256: &str) -> String {
     format!("{OBJECTS}/{}/{sha256}", sha256.get(..2).unwrap_or("00"))
-}
-
-pub(crate) fn is_sha256(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Reads at most some bytes of a file; fewer at its end.

@@ -24,6 +24,8 @@
 mod algebra;
 mod bounded;
 mod federation;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod geometry;
 mod graph_names;
 mod graphs;

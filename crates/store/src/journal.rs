@@ -151,7 +151,7 @@ fn past_dataset(report: &DatasetReport) -> PastDataset {
         title: report.title.chars().take(MESSAGE).collect(),
         outcome: report.outcome,
         triples: report.triples,
-        problems: report.files.iter().map(|file| file.problems.len() as u64 + file.unlisted_problems).sum(),
+        problems: report.problems(),
         failures: report.files.iter().filter(is_failure).count(),
         first_problem: problem.map(|problem| problem.chars().take(MESSAGE).collect()),
     }
@@ -175,6 +175,15 @@ mod tests {
 
     fn stamp(seconds: u32) -> Stamp {
         Stamp { now: format!("1970-01-02T00:00:{seconds:02}.5Z").parse().ok(), origin: None }
+    }
+
+    #[test]
+    fn counts_of_worker_processes_do_not_overflow() {
+        let file = FileReport { unlisted_problems: u64::MAX, ..FileReport::refused("a.ttl", "a statement") };
+        let mut report = dataset("a", DatasetOutcome::Loaded, vec![file.clone(), file]);
+        assert_eq!(report.problems(), u64::MAX);
+        DatasetReport::limit_problems(std::slice::from_mut(&mut report), 1);
+        assert_eq!(report.files[1].unlisted_problems, u64::MAX);
     }
 
     #[test]

@@ -196,7 +196,7 @@ impl DatasetReport {
         for file in datasets.iter_mut().flat_map(|dataset| &mut dataset.files) {
             let listed = file.problems.len().min(left);
             left -= listed;
-            file.unlisted_problems += (file.problems.len() - listed) as u64;
+            file.unlisted_problems = file.unlisted_problems.saturating_add((file.problems.len() - listed) as u64);
             file.problems.truncate(listed);
         }
     }
@@ -207,6 +207,12 @@ impl DatasetReport {
         let read = files.iter().map(|file| file.triples).fold(0, u64::saturating_add);
         let skipped = files.iter().map(|file| file.skipped).fold(0, u64::saturating_add);
         Self { id, title: title.to_owned(), outcome: DatasetOutcome::Loaded, triples, read, skipped, files }
+    }
+
+    /// Number of problems of all files. The counts may come from a worker process, which is not trusted.
+    pub(crate) fn problems(&self) -> u64 {
+        let of_file = |file: &FileReport| file.unlisted_problems.saturating_add(file.problems.len() as u64);
+        self.files.iter().map(of_file).fold(0, u64::saturating_add)
     }
 }
 

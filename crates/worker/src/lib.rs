@@ -2,6 +2,8 @@
 
 mod calls;
 mod confinement;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod pool;
 mod process;
 mod protocol;
