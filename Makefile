@@ -13,7 +13,7 @@ RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
-        documentation clients agents federation portal pages operator replicas cluster-test export trec scikit train-smoke crash chaos bombs isolation soak fuzz package packages-test \
+        documentation clients agents federation portal pages operator replicas cluster-test export trec scikit train-smoke crash chaos bombs isolation attacks soak fuzz package packages-test \
         wheel wheel-test bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation bench-entities gpu-check clean
 
 help: ## print this list
@@ -130,6 +130,9 @@ fuzz: ## run fuzz targets of all readers and of SPARQL; TARGET=dump_turtle FOR=6
 isolation: release ## measure what worker processes cost, and what attacks by SPARQL cost other requests
 	@python3 tests/stress/isolation.py $(RELEASE)
 	@python3 tests/stress/harvest_workers.py $(RELEASE)
+
+attacks: release ## attack a server with 16 clients at once, one attack after the other, beside searches, on HOME_DIR; FOR=20 ATTACK="RDF/XML"
+	@python3 tests/stress/attacks.py $(RELEASE) $(HOME_DIR) $(or $(FOR),20) $(ATTACK:%="%")
 
 soak: release ## run 64 clients, 5 % of them hostile, for FOR seconds (default 300) on HOME_DIR; print latencies, outcomes and memory
 	@python3 tests/stress/soak.py $(RELEASE) $(HOME_DIR) $(FOR)

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/env.sh
 program=$1
-for test in documentation clients agents federation portal pages portal_operator replicas export trec; do
+for test in documentation clients agents federation portal pages portal_operator replicas cluster export trec; do
   python3 "tests/interop/$test.py" "$program"
 done
 python3 tests/interop/scikit.py "$program" ${LODESEEK_DATA:+"$LODESEEK_DATA"}

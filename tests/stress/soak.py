@@ -14,17 +14,20 @@ that before.
 
 import collections
 import http.client
+import io
 import json
 import os
 import pathlib
 import random
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import urllib.parse
+import zipfile
 
 RESULTS = "application/sparql-results+json"
 REFUSALS = (429, 503)
@@ -224,6 +227,30 @@ def drop_by_drop(source, path):
 
 CHAIN = json.dumps({"@context": {"a0": "http://e.org/"} | {f"a{n}": f"a{n - 1}:x" for n in range(1, 4000)}, "@id": "a3999:y", "@type": "a3999:z"})
 LONG_BASE = "@base <http://e.org/%s> .\n" % ("x" * 1_000_000) + "".join(f"<a{n}> <b> <c> .\n" for n in range(2000))
+# Documents that a naive reader reads in quadratic time.
+PREFIXES_WITH_ERRORS = "".join(f"@prefix p{n}: <http://e.org/{n}/> .\np{n}:a p0:p 1.p7:b x:y p{n}:c .\n" for n in range(8000))
+LONG_SUBJECT = "<http://e.org/%s> <http://e.org/p> %s 1 .\n" % ("s" * 100_000, "x:y, " * 120_000)
+CONTEXTS = json.dumps({"@context": {f"a{n}": f"http://e.org/{n}" for n in range(10_000)},
+                       "@graph": [{"@context": {}, "@id": "http://e.org/x", "a1": 1}] * 10_000})
+RDF_XML = '<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.org/" %s>%s</r:RDF>'
+NAMESPACES = RDF_XML % ("".join(f'xmlns:n{n}="http://e.org/{n}/" ' for n in range(5000)), "<e:C/>\n" * 60_000)
+
+
+def overlapping():
+    """Returns a zip archive whose 4,000 directory entries name one member of 1 MB."""
+    member = "".join(f"<http://e.org/{n}> <http://e.org/p> {n} .\n" for n in range(25_000))
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.nt", member)
+    content = output.getvalue()
+    start = content.index(b"PK\x01\x02")
+    end = content.index(b"PK\x05\x06")
+    entry, count = content[start:end], 4000
+    directory = entry * count
+    return content[:start] + directory + b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), start, 0)
+
+
+OVERLAPPING = overlapping()
 QUERIES = {
     "cross product": "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }",
     "rows that fill the memory": "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY RAND()",
@@ -241,6 +268,11 @@ ATTACKS = {
     "readers drop by drop": lambda source, draw: drop_by_drop(source, "/rdf-graph-store?default"),
     "IRI amplification": lambda source, draw: upload(source, "text/turtle", LONG_BASE),
     "chain of contexts": lambda source, draw: upload(source, "application/ld+json", CHAIN),
+    "errors among prefixes": lambda source, draw: upload(source, "text/turtle", PREFIXES_WITH_ERRORS),
+    "errors in a long statement": lambda source, draw: upload(source, "text/turtle", LONG_SUBJECT),
+    "contexts inside contexts": lambda source, draw: upload(source, "application/ld+json", CONTEXTS),
+    "namespaces of RDF/XML": lambda source, draw: upload(source, "application/rdf+xml", NAMESPACES),
+    "overlapping members": lambda source, draw: upload(source, "application/zip", OVERLAPPING),
     "two Host headers": lambda source, draw: send_raw(source, b"GET /operator HTTP/1.1\r\nHost: localhost\r\nHost: e.org\r\n\r\n"),
     "Host with a user": lambda source, draw: send_raw(source, b"GET /operator HTTP/1.1\r\nHost: user@localhost\r\n\r\n"),
     "foreign Host": lambda source, draw: send(source, "GET", "/operator", headers={"Host": "localhost.e.org"}),

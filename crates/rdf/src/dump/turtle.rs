@@ -358,12 +358,6 @@ impl Declarations {
 /// Maximum length of a prefix that is found directly after another token.
 const MAX_NAME_TAIL: usize = 64;
 
-#[cfg(test)]
-thread_local! {
-    /// Number of prefixes that the templates of this thread were created with.
-    pub(super) static DECLARED_PREFIXES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-}
-
 /// Parser with the current declarations, cloned for each text.
 enum ParserTemplate {
     TriG(TriGParser),
@@ -372,8 +366,6 @@ enum ParserTemplate {
 
 impl ParserTemplate {
     fn new<'a>(base: Option<&str>, mut prefixes: impl Iterator<Item = (&'a str, &'a str)>, n3: bool) -> Self {
-        #[cfg(test)]
-        let mut prefixes = prefixes.inspect(|_| DECLARED_PREFIXES.set(DECLARED_PREFIXES.get() + 1));
         // A parser of the same kind has accepted the prefixes and bases before; only the caller's base may be rejected.
         macro_rules! declare {
             ($parser:ty) => {{
