@@ -102,7 +102,8 @@ fn restrict_system_calls() -> Option<String> {
 
 #[cfg(target_os = "linux")]
 fn seccomp_filter() -> Result<seccompiler::BpfProgram, seccompiler::BackendError> {
-    use seccompiler::{SeccompAction, SeccompFilter};
+    use seccompiler::SeccompCmpOp::Ne;
+    use seccompiler::{SeccompAction, SeccompCmpArgLen, SeccompCondition, SeccompFilter, SeccompRule};
     let refused = [
         // Network. `io_uring` can open sockets by itself.
         libc::SYS_socket,
@@ -127,7 +128,7 @@ fn seccomp_filter() -> Result<seccompiler::BpfProgram, seccompiler::BackendError
         libc::SYS_pidfd_open,
         libc::SYS_pidfd_getfd,
         libc::SYS_pidfd_send_signal,
-        // Signals. `tgkill` stays: glibc aborts with it. Landlock restricts it to this process.
+        // Signals, except `tgkill`, by which glibc aborts.
         libc::SYS_kill,
         libc::SYS_tkill,
         libc::SYS_rt_sigqueueinfo,
@@ -148,7 +149,9 @@ fn seccomp_filter() -> Result<seccompiler::BpfProgram, seccompiler::BackendError
         libc::SYS_kexec_load,
         libc::SYS_open_by_handle_at,
     ];
-    let rules = refused.into_iter().map(|call| (call, Vec::new())).collect();
+    let other_process = SeccompCondition::new(0, SeccompCmpArgLen::Dword, Ne, std::process::id().into())?;
+    let signals = [(libc::SYS_tgkill, vec![SeccompRule::new(vec![other_process])?])];
+    let rules = refused.into_iter().map(|call| (call, Vec::new())).chain(signals).collect();
     let denied = SeccompAction::Errno(libc::EPERM as u32);
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, denied, std::env::consts::ARCH.try_into()?)?;
     filter.try_into()

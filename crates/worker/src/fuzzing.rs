@@ -21,7 +21,7 @@ pub fn read_output(mut bytes: &[u8]) -> io::Result<Vec<Vec<u8>>> {
 }
 
 /// Handles the frames of a worker about calls, as the parent process does. Returns the calls that it opened, with their requests.
-/// What is sent to the worker is written to a file.
+/// A file takes the place of the worker's input.
 ///
 /// # Errors
 /// If the file cannot be written, or a frame is not valid.
