@@ -32,8 +32,9 @@ pub(crate) struct Arguments {
     #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint", value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// Folder of dumps named after the ids of the datasets, as ACORDAR publishes them: files ID.nt, ID.ttl.gz and so on, and all
-    /// RDF files in folders ID. They replace the links of the catalogue, which are kept as metadata.
-    #[arg(long, value_name = "DIR", conflicts_with = "endpoint")]
+    /// RDF files in folders ID; or a zip or tar archive of such a folder, which is extracted into a temporary folder (TMPDIR). They
+    /// replace the links of the catalogue, which are kept as metadata.
+    #[arg(long, value_name = "PATH", conflicts_with = "endpoint")]
     dumps: Option<PathBuf>,
     /// Path of a dataset's dump, or of a folder of its dumps, in the folder of --dumps, such as {id}/data.nt.
     #[arg(long, value_name = "PATH", requires = "dumps")]
@@ -80,7 +81,8 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     // All sources are read before anything is written, so that a mistyped name does not interrupt a load.
     let (works, sources) = arguments.read_works()?;
     let mut catalogs = Catalog::read_all(&sources, &arguments.id_prefix)?;
-    let assigned = arguments.assign_dumps(&mut catalogs)?;
+    let dumps = arguments.open_dumps()?;
+    let assigned = dumps.as_ref().map(|dumps| arguments.assign_dumps(dumps, &mut catalogs)).transpose()?;
     let is_truncated = |(catalog, source): (&Catalog, &PathBuf)| catalog.is_truncated.then(|| source.clone());
     let truncated: Vec<PathBuf> = catalogs.iter().zip(&sources).filter_map(is_truncated).collect();
     let mut report_file = match &arguments.report {
@@ -153,21 +155,36 @@ impl Arguments {
         Ok((works, others))
     }
 
-    /// Assigns the dumps of --dumps to the datasets of all catalogues.
-    fn assign_dumps(&self, catalogs: &mut [Catalog]) -> anyhow::Result<Option<AssignedDumps>> {
-        let Some(folder) = &self.dumps else { return Ok(None) };
-        let dumps = DumpFolder::open(folder, self.dumps_pattern.as_deref())?;
+    /// Opens the folder or archive of --dumps, and writes the first problems of an archive.
+    fn open_dumps(&self) -> anyhow::Result<Option<DumpFolder>> {
+        let Some(path) = &self.dumps else { return Ok(None) };
+        let pattern = self.dumps_pattern.as_deref();
+        let dumps = if path.is_file() { DumpFolder::open_archive(path, pattern)? } else { DumpFolder::open(path, pattern)? };
+        let problems = dumps.problems();
+        let shown = if self.verbose { problems.len() } else { SHOWN.min(problems.len()) };
+        let mut out = io::stderr().lock();
+        for problem in &problems[..shown] {
+            writeln!(out, "not extracted: {problem}")?;
+        }
+        if shown < problems.len() {
+            writeln!(out, "not extracted: {} more members (--verbose lists all)", problems.len() - shown)?;
+        }
+        Ok(Some(dumps))
+    }
+
+    /// Assigns dumps to the datasets of all catalogues.
+    fn assign_dumps(&self, dumps: &DumpFolder, catalogs: &mut [Catalog]) -> anyhow::Result<AssignedDumps> {
         let assigned = dumps.assign(catalogs, &self.id_prefix)?;
         if let (0, Some(first)) = (assigned.datasets, assigned.missing.first()) {
             let first = first.as_str().strip_prefix(&self.id_prefix).unwrap_or(first.as_str());
             anyhow::bail!(
                 "{} has no dump of any of the {}: expected are files such as {first}.nt or {first}.ttl.gz, or folders; \
                  --dumps-pattern describes other names",
-                folder.display(),
+                self.dumps.as_deref().unwrap_or(Path::new("--dumps")).display(),
                 counted(assigned.missing.len(), "dataset"),
             );
         }
-        Ok(Some(assigned))
+        Ok(assigned)
     }
 
     /// Loads the sources through a server.
@@ -250,7 +267,7 @@ fn write_losses(out: &mut impl Write, report: &LoadReport, truncated: &[PathBuf]
     for source in truncated {
         writeln!(
             out,
-            "{} is truncated: datasets after its break are missing; obtain the complete file",
+            "{} cannot be read to its end: datasets may be missing; obtain complete files",
             source.display()
         )?;
     }

@@ -5,8 +5,15 @@
 set -euo pipefail
 program=$(realpath "$1") home=$(realpath "$2") data=$(realpath "$3") output=$(realpath -m "$4")
 cd "$(dirname "$0")/.."
-base=$(python3 tools/model.py)
 python=$(bash training/environment.sh)
+# A base with the length of this experiment, in tokens, which training, indexing and querying take from it.
+base=$output/models/untuned
+if [ ! -d "$base" ]; then
+  mkdir -p "$output/models"
+  rm -rf "$base.new" && cp -r "$(python3 tools/model.py)" "$base.new"
+  sed -i 's/"max_seq_length": [0-9]*/"max_seq_length": 128/' "$base.new/sentence_bert_config.json"
+  mv "$base.new" "$base"
+fi
 made() { [ -d "$output/data/$1" ] || "$program" --home "$home" training-data "$@" --output "$output/data/$1"; }
 made titles --catalog "$data/eu-portal/datasets.jsonl" --with-home
 made queries

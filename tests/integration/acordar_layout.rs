@@ -5,6 +5,7 @@ use super::support::{Ran, run};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use tempfile::TempDir;
 
 /// Subjects of the datasets 1 to 6; the words occur in the dumps only.
@@ -109,6 +110,12 @@ fn dumps_are_found_by_id_and_the_rest_is_reported() {
         assert!(loaded.err.contains(expected), "{expected}: {}", loaded.err);
     }
     assert!(!loaded.err.contains("on the web"), "links beside a dump are no problem: {}", loaded.err);
+    let archive = path(folder.path(), "dumps.tar.gz");
+    let packed = Command::new("tar").args(["-C", &path(folder.path(), "."), "-czf", &archive, "dumps"]).status();
+    assert!(packed.expect("tar").success());
+    let again = command(folder.path(), &["load", &datasets, "--dumps", &archive]);
+    assert!(again.code == Some(0) && again.err.contains("5 unchanged, 1 without content"), "{again:?}");
+
     index(folder.path());
     let shown = command(folder.path(), &["show", "2"]);
     assert!(shown.out.contains("https://e.org/2.rdf") && shown.out.contains("https://e.org/2.nt"), "{shown:?}");

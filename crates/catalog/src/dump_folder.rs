@@ -5,9 +5,10 @@
 
 use super::folder::{may_be_read, walk};
 use super::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location};
-use lodeseek_rdf::dump::Syntax;
+use lodeseek_rdf::dump::{Limits, Syntax, extract};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
+use tempfile::TempDir;
 
 /// Suffixes of compressed files and archives, which may follow that of a syntax.
 const PACKED: &[&str] = &["gz", "bz2", "xz", "zst", "zip", "tar", "tgz"];
@@ -22,6 +23,10 @@ pub struct DumpFolder {
     pattern: Option<String>,
     /// Files directly in the folder, by their names without the suffixes of syntax and compression.
     by_name: BTreeMap<String, Vec<PathBuf>>,
+    /// Messages for the members of an archive that were not extracted.
+    problems: Vec<String>,
+    /// Temporary folder of an extracted archive.
+    extracted: Option<TempDir>,
 }
 
 /// Assignment of dumps to the datasets of catalogues.
@@ -62,7 +67,30 @@ impl DumpFolder {
             }
         }
         by_name.values_mut().for_each(|files| files.sort());
-        Ok(Self { folder, pattern: pattern.map(str::to_owned), by_name })
+        Ok(Self { folder, pattern: pattern.map(str::to_owned), by_name, problems: Vec::new(), extracted: None })
+    }
+
+    /// Extracts a zip or tar archive of dumps, which may be compressed, into the folder for temporary files (`TMPDIR`), and lists it
+    /// as [`open`](Self::open) does. A single folder that contains everything else is skipped. The files are removed with this
+    /// object.
+    ///
+    /// # Errors
+    /// If the archive cannot be read or extracted, or as for [`open`](Self::open).
+    pub fn open_archive(archive: &Path, pattern: Option<&str>) -> Result<Self, CatalogError> {
+        let extracted = tempfile::tempdir().map_err(CatalogError::io(&std::env::temp_dir()))?;
+        let problems = extract(archive, extracted.path(), &Limits::default()).map_err(CatalogError::io(archive))?;
+        let entries = extracted.path().read_dir().and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let folder = match entries.map_err(CatalogError::io(extracted.path()))?.as_slice() {
+            [only] if only.path().is_dir() => only.path(),
+            _ => extracted.path().to_owned(),
+        };
+        Ok(Self { problems, extracted: Some(extracted), ..Self::open(&folder, pattern)? })
+    }
+
+    /// Returns messages for the members of the archive that were not extracted.
+    #[must_use]
+    pub fn problems(&self) -> &[String] {
+        &self.problems
     }
 
     /// Sets the content of each dataset to its dumps. `prefix` is the prefix of all ids of the catalogues.
@@ -94,7 +122,8 @@ impl DumpFolder {
     }
 
     fn set_missing(&self, dataset: &mut Dataset) {
-        let reason = format!("{} has no dump of this dataset", self.folder.display());
+        let place = if self.extracted.is_some() { "the archive".into() } else { self.folder.display().to_string() };
+        let reason = format!("{place} has no dump of this dataset");
         for distribution in &mut dataset.distributions {
             distribution.copy = Some(LocalCopy::Missing(reason.clone()));
         }
@@ -216,6 +245,47 @@ mod tests {
             let error = DumpFolder::open(Path::new("."), Some(pattern)).expect_err("refused");
             assert!(error.to_string().contains(pattern), "{error}");
         }
+    }
+
+    #[test]
+    fn archives_of_dumps_are_extracted() {
+        use std::io::Write;
+        let folder = tempfile::tempdir().expect("a folder");
+        let members = [("dumps/1.nt", "<a:a> <a:b> <a:c> ."), ("dumps/3/a.nt", ""), ("../2.nt", "")];
+        let zip_path = folder.path().join("dumps.zip");
+        let mut writer = zip::ZipWriter::new(fs::File::create(&zip_path).expect("created"));
+        let tar_path = folder.path().join("dumps.tar.gz");
+        let gzip = flate2::write::GzEncoder::new(fs::File::create(&tar_path).expect("created"), Default::default());
+        let mut tar = tar::Builder::new(gzip);
+        for (name, content) in members {
+            writer.start_file(name, zip::write::SimpleFileOptions::default()).expect("started");
+            writer.write_all(content.as_bytes()).expect("written");
+            let mut header = tar::Header::new_ustar();
+            header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_size(content.len() as u64);
+            header.set_entry_type(tar::EntryType::Regular);
+            header.set_cksum();
+            tar.append(&header, content.as_bytes()).expect("written");
+        }
+        writer.finish().expect("finished");
+        tar.into_inner().and_then(flate2::write::GzEncoder::finish).expect("finished");
+        for path in [zip_path, tar_path] {
+            let dumps = DumpFolder::open_archive(&path, None).expect("an archive");
+            assert!(matches!(dumps.problems(), [one] if one.contains("../2.nt")), "{:?}", dumps.problems());
+            let place = dumps.extracted.as_ref().expect("extracted").path().to_owned();
+            let mut catalogs = [catalog(&["1", "2", "3"])];
+            let assigned = dumps.assign(&mut catalogs, "").expect("assigned");
+            assert_eq!(assigned.missing.iter().map(DatasetId::as_str).collect::<Vec<_>>(), ["2"], "{}", path.display());
+            let Some(LocalCopy::File(first)) = &catalogs[0].datasets[0].distributions[1].copy else { panic!("a file") };
+            assert_eq!(fs::read_to_string(first).expect("read"), members[0].1);
+            drop(dumps);
+            assert!(!place.exists(), "the files are removed");
+        }
+        let error = DumpFolder::open_archive(&folder.path().join("other"), None).expect_err("missing");
+        assert!(error.to_string().contains("other"), "{error}");
+        fs::write(folder.path().join("other"), "no archive").expect("written");
+        let error = DumpFolder::open_archive(&folder.path().join("other"), None).expect_err("no archive");
+        assert!(error.to_string().contains("no zip or tar archive"), "{error}");
     }
 
     #[test]

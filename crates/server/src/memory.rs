@@ -1,19 +1,24 @@
-//! Memory budget: concurrent queries together may use half of the memory that the system grants to this process.
+//! Memory budget: concurrent queries, and files that are parsed beside them, together may use three quarters of the memory that the
+//! system grants to this process.
 
+use crate::state::MAX_PARSES;
 use lodeseek_sparql::SparqlLimits;
 use std::fs;
 use std::path::Path;
 
 /// Memory of a query in megabytes that is reduced no further. Instead, fewer queries run at one time.
 const MIN_QUERY_MEGABYTES: u64 = 256;
+/// Number of files that are parsed at one time, each with the memory of a query: examples of visitors, and two of a harvest or an
+/// upload.
+const FILES: u64 = MAX_PARSES as u64 + 2;
 
 /// Adapts limits of queries to the memory of this machine or container, and logs the change.
 pub(crate) fn fit_to_memory(limits: SparqlLimits) -> SparqlLimits {
     let Some(available) = available_megabytes(Path::new("/")) else { return limits };
-    let fitted = fit(limits.clone(), available / 2);
+    let fitted = fit(limits.clone(), available / 4 * 3);
     if (fitted.memory_megabytes, fitted.concurrent) != (limits.memory_megabytes, limits.concurrent) {
         tracing::warn!(
-            "this process may use {available} MB of memory, half of it for SPARQL: at most {} concurrent queries with {} MB each, instead of {} with {} MB",
+            "this process may use {available} MB of memory, three quarters of it for queries and files: at most {} concurrent queries with {} MB each, instead of {} with {} MB",
             fitted.concurrent,
             fitted.memory_megabytes,
             limits.concurrent,
@@ -23,12 +28,13 @@ pub(crate) fn fit_to_memory(limits: SparqlLimits) -> SparqlLimits {
     fitted
 }
 
-/// Reduces the memory of each query, and if this is not enough the number of concurrent queries, until all fit into a budget.
+/// Reduces the memory of each query and file, and if this is not enough the number of concurrent queries, until all fit into a budget.
 fn fit(limits: SparqlLimits, budget_megabytes: u64) -> SparqlLimits {
     let concurrent = limits.concurrent.max(1);
-    let share = budget_megabytes / concurrent as u64;
+    let share = budget_megabytes / (concurrent as u64 + FILES);
     let memory_megabytes = limits.memory_megabytes.min(share.max(MIN_QUERY_MEGABYTES));
-    let possible = usize::try_from(budget_megabytes / memory_megabytes.max(1)).unwrap_or(usize::MAX);
+    let possible = (budget_megabytes / memory_megabytes.max(1)).saturating_sub(FILES);
+    let possible = usize::try_from(possible).unwrap_or(usize::MAX);
     let concurrent = concurrent.min(possible.max(1));
     if concurrent >= limits.concurrent {
         return SparqlLimits { memory_megabytes, ..limits };
@@ -83,11 +89,11 @@ mod tests {
         assert_eq!((default.concurrent, default.memory_megabytes), (8, 1024));
         for (budget, concurrent, megabytes) in [
             (100_000, 8, 1024),
-            (8192, 8, 1024),
-            (4096, 8, 512),
-            (2048, 8, 256),
-            (1024, 4, 256),
-            (300, 1, 256),
+            (12_288, 8, 1024),
+            (6144, 8, 512),
+            (3072, 8, 256),
+            (2048, 4, 256),
+            (1300, 1, 256),
             (10, 1, 256),
         ] {
             let fitted = fit(default.clone(), budget);

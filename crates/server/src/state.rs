@@ -59,7 +59,7 @@ const MAX_UPLOADS: usize = 8;
 /// Of these, examples of one client address.
 const MAX_UPLOADS_OF_CLIENT: usize = 2;
 /// Maximum number of examples that are parsed at one time. Searches do not wait for them.
-const MAX_PARSES: usize = 2;
+pub(crate) const MAX_PARSES: usize = 2;
 /// Of these, examples of one client address.
 const MAX_PARSES_OF_CLIENT: usize = 1;
 /// Maximum number of concurrent downloads of graphs.

@@ -135,7 +135,7 @@ pub struct Row {
     pub name: String,
     /// Source of the rankings.
     pub source: RankingSource,
-    /// Scores in the order of the measures.
+    /// Scores in the order of the measures; empty if nothing is expected.
     pub expected: Vec<f64>,
     /// Rows that this row is compared with in significance tests, topic by topic.
     pub against: Vec<String>,
@@ -175,6 +175,7 @@ struct RowFile {
     fusion: Option<FusionSpec>,
     model: Option<ModelSpec>,
     rerank: Option<RerankSpec>,
+    #[serde(default)]
     expected: Vec<f64>,
     #[serde(default)]
     against: Vec<String>,
@@ -403,7 +404,7 @@ impl Condition {
             let width = table.measures.len();
             for row in &table.rows {
                 ensure!(
-                    row.expected.len() == width,
+                    row.expected.is_empty() || row.expected.len() == width,
                     "{}: {} scores for {width} measures",
                     row.name,
                     row.expected.len()
@@ -507,7 +508,7 @@ impl ExperimentContext<'_> {
     fn row(&mut self, table: &Table, row: &Row) -> anyhow::Result<RowReport> {
         let (runs, note) = self.rankings(row)?;
         let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
-        for (&measure, &expected) in table.measures.iter().zip(&row.expected) {
+        for (place, &measure) in table.measures.iter().enumerate() {
             let values = self.values(row, &runs, measure)?;
             let measured = match row.average.unwrap_or(table.average) {
                 Average::Micro => mean(&values.values().copied().collect::<Vec<_>>()),
@@ -515,9 +516,12 @@ impl ExperimentContext<'_> {
             };
             let erratum =
                 table.errata.iter().find(|erratum| erratum.row == row.name && erratum.measure == measure.to_string());
-            cells.push(match erratum {
-                Some(erratum) => Cell::with_erratum(expected, erratum.printed, measured, erratum.reason.clone()),
-                None => Cell::new(expected, measured),
+            cells.push(match (row.expected.get(place), erratum) {
+                (Some(&expected), Some(erratum)) => {
+                    Cell::with_erratum(expected, erratum.printed, measured, erratum.reason.clone())
+                }
+                (Some(&expected), None) => Cell::new(expected, measured),
+                (None, _) => Cell::unexpected(measured),
             });
             by_topic.push(values);
         }

@@ -24,7 +24,7 @@ mod xml;
 mod xml_scope;
 
 pub use format::Syntax;
-pub use unpack::open;
+pub use unpack::{extract, open};
 
 use super::triples::TripleSink;
 use oxrdf::{Literal, NamedOrBlankNode, Term, Triple};

@@ -2,8 +2,8 @@
 
 use super::{FileReport, Limits, ReadContext, Refusal};
 use std::cell::Cell;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -163,6 +163,60 @@ pub fn open(path: &Path, limits: &Limits) -> io::Result<Box<dyn Read>> {
     })
 }
 
+/// Extracts the files of a zip or tar archive, which may be compressed, into a folder. Links and devices are left out.
+///
+/// Of the limits, that of the compression ratio applies. Returns a message for each member that was not extracted.
+///
+/// # Errors
+/// If the file is no archive, cannot be read to its end, or a file cannot be written.
+pub fn extract(archive: &Path, folder: &Path, limits: &Limits) -> io::Result<Vec<String>> {
+    let limits = Limits { decompressed_bytes: u64::MAX, ..limits.clone() };
+    let mut problems = Vec::new();
+    let extract_member = |content: io::Result<Box<dyn Read + '_>>, member: &str| {
+        let extracted = match content {
+            Ok(_) if leads_outside(member) => Err(Refusal::MemberPath { name: member.to_owned() }.into()),
+            Ok(content) => write_member(content, &folder.join(member))?,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = extracted {
+            problems.push(format!("{}!{member}: {error}", archive.display()));
+        }
+        Ok(())
+    };
+    let (head, _) = peek(File::open(archive)?, TAR_HEADER)?;
+    if Layer::detect(&head) == Some(Layer::Zip) {
+        each_zip_file(File::open(archive)?, usize::MAX, &budget(&limits), extract_member)?;
+    } else {
+        let (head, reader) = peek(open(archive, &limits)?, TAR_HEADER)?;
+        if Layer::detect(&head) != Some(Layer::Tar) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is no zip or tar archive"));
+        }
+        let mut extract_member = extract_member;
+        each_tar_file(reader, usize::MAX, |content, member| extract_member(Ok(content), member))?;
+    }
+    Ok(problems)
+}
+
+/// Writes a member of an archive to a file. The outer error is that of writing, the inner one that of reading; then no file remains.
+fn write_member(mut content: impl Read, path: &Path) -> io::Result<io::Result<()>> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file = File::create(path)?;
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match content.read(&mut buffer) {
+            Ok(0) => return Ok(Ok(())),
+            Ok(read) => file.write_all(&buffer[..read])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                fs::remove_file(path)?;
+                return Ok(Err(error));
+            }
+        }
+    }
+}
+
 pub(super) fn read_file(path: &Path, name: &str, context: &mut ReadContext<'_>) -> Vec<FileReport> {
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = match opened {
@@ -267,12 +321,24 @@ fn tar_members(
     budget: &Rc<DecompressionBudget>,
     context: &mut ReadContext<'_>,
 ) -> io::Result<()> {
+    each_tar_file(reader, context.limits.archive_members, |entry, member| {
+        member_document(entry, name, member, layers, budget, context);
+        Ok(())
+    })
+}
+
+/// Calls `each` with the content and the name of every file of a tar archive. Folders, links and devices are left out.
+fn each_tar_file(
+    reader: impl Read,
+    limit: usize,
+    mut each: impl FnMut(Box<dyn Read + '_>, &str) -> io::Result<()>,
+) -> io::Result<()> {
     let mut archive = tar::Archive::new(reader);
     let mut long_name = None;
     // Raw mode: otherwise the library reads names of any length, and the holes of sparse files as zeros.
     for (count, entry) in archive.entries()?.raw(true).enumerate() {
-        if count >= context.limits.archive_members {
-            return Err(Refusal::MemberCount { limit: context.limits.archive_members }.into());
+        if count >= limit {
+            return Err(Refusal::MemberCount { limit }.into());
         }
         let mut entry = entry?;
         let kind = entry.header().entry_type();
@@ -288,8 +354,8 @@ fn tar_members(
         }
         let member = long_name.take().unwrap_or_else(|| decode_lossy(&entry.path_bytes()));
         if kind.is_file() {
-            member_document(Box::new(entry), name, &member, layers, budget, context);
-        } // folders, links and devices hold no triples
+            each(Box::new(entry), &member)?;
+        }
     }
     Ok(())
 }
@@ -312,20 +378,37 @@ fn zip_members(
     budget: &Rc<DecompressionBudget>,
     context: &mut ReadContext<'_>,
 ) -> io::Result<()> {
+    each_zip_file(file, context.limits.archive_members, budget, |entry, member| {
+        match entry {
+            Ok(entry) => member_document(entry, name, member, &[Layer::Zip], budget, context),
+            Err(error) => push_error(name, &error, context),
+        }
+        Ok(())
+    })
+}
+
+/// Calls `each` with the content and the name of every file of a zip archive, or with the error of a member that cannot be opened.
+/// Folders and links are left out.
+fn each_zip_file(
+    file: File,
+    limit: usize,
+    budget: &Rc<DecompressionBudget>,
+    mut each: impl FnMut(io::Result<Box<dyn Read + '_>>, &str) -> io::Result<()>,
+) -> io::Result<()> {
     let mut bytes_left = file.metadata()?.len();
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(io::Error::other)?;
-    if archive.len() > context.limits.archive_members {
-        return Err(Refusal::MemberCount { limit: context.limits.archive_members }.into());
+    if archive.len() > limit {
+        return Err(Refusal::MemberCount { limit }.into());
     }
     for index in 0..archive.len() {
         let entry = match archive.by_index(index) {
             Ok(entry) => entry,
             Err(zip::result::ZipError::UnsupportedArchive(reason)) if reason.contains("assword") => {
-                push_error(name, &Refusal::Encrypted.into(), context);
+                each(Err(Refusal::Encrypted.into()), "")?;
                 continue;
             }
             Err(error) => {
-                push_error(name, &io::Error::other(error), context);
+                each(Err(io::Error::other(error)), "")?;
                 continue;
             }
         };
@@ -335,8 +418,7 @@ fn zip_members(
         }
         let member = String::from_utf8_lossy(entry.name_raw()).into_owned();
         budget.consumed.set(budget.consumed.get() + entry.compressed_size());
-        let counted = Box::new(DecompressedOutput { inner: entry, budget: Rc::clone(budget) });
-        member_document(counted, name, &member, &[Layer::Zip], budget, context);
+        each(Ok(Box::new(DecompressedOutput { inner: entry, budget: Rc::clone(budget) })), &member)?;
     }
     Ok(())
 }
@@ -353,9 +435,7 @@ fn member_document(
     context: &mut ReadContext<'_>,
 ) {
     let name = format!("{archive}!{member}");
-    let outside =
-        member.starts_with(['/', '\\']) || member.contains(':') || member.split(['/', '\\']).any(|part| part == "..");
-    if outside {
+    if leads_outside(member) {
         push_error(&name, &Refusal::MemberPath { name: member.to_owned() }.into(), context);
         return;
     }
@@ -365,6 +445,10 @@ fn member_document(
     if let Err(error) = unpack(reader, &name, layers.to_vec(), budget, context) {
         push_error(&name, &error, context);
     }
+}
+
+fn leads_outside(member: &str) -> bool {
+    member.starts_with(['/', '\\']) || member.contains(':') || member.split(['/', '\\']).any(|part| part == "..")
 }
 
 /// Returns true for members that are not RDF by their name, such as a readme.
