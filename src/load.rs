@@ -159,7 +159,8 @@ impl Arguments {
     fn open_dumps(&self) -> anyhow::Result<Option<DumpFolder>> {
         let Some(path) = &self.dumps else { return Ok(None) };
         let pattern = self.dumps_pattern.as_deref();
-        let dumps = if path.is_file() { DumpFolder::open_archive(path, pattern)? } else { DumpFolder::open(path, pattern)? };
+        let dumps =
+            if path.is_file() { DumpFolder::open_archive(path, pattern)? } else { DumpFolder::open(path, pattern)? };
         let problems = dumps.problems();
         let shown = if self.verbose { problems.len() } else { SHOWN.min(problems.len()) };
         let mut out = io::stderr().lock();

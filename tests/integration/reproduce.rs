@@ -87,7 +87,11 @@ fn aggregates_come_out_as_worked_out_by_hand() {
         assert!(changed(from, to).expect("reproduced").fails(), "{to}");
     }
     let measured = changed("expected = [0.825, 0.75]", "").expect("reproduced");
-    assert!(!measured.fails() && measured.markdown().contains("| .8250 (new) | .7500 (new) |"), "{}", measured.markdown());
+    assert!(
+        !measured.fails() && measured.markdown().contains("| .8250 (new) | .7500 (new) |"),
+        "{}",
+        measured.markdown()
+    );
     for (from, to, part) in [
         ("significant = [false, false]", "significant = [false]", "1 decisions of significance for 2 measures"),
         ("against = [\"metadata\"]", "against = []", "`significant` needs one row in `against`, not 0"),
