@@ -268,7 +268,7 @@ fn write_losses(out: &mut impl Write, report: &LoadReport, truncated: &[PathBuf]
     for source in truncated {
         writeln!(
             out,
-            "{} cannot be read to its end: datasets may be missing; obtain complete files",
+            "{} is truncated: datasets after its break are missing; obtain the complete file",
             source.display()
         )?;
     }

@@ -25,7 +25,6 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
             }
             Ok(catalog) => add(&mut whole, catalog, &file, &mut named),
             Err(error) => {
-                whole.is_truncated |= matches!(error, CatalogError::Io { .. });
                 whole.problems.push(error.to_string());
                 whole.unreadable_entries += 1;
             }

@@ -69,7 +69,7 @@ pub struct Catalog {
     pub problems: Vec<String>,
     /// Lower bound of the number of entries that could not be read and are not among the datasets.
     pub unreadable_entries: usize,
-    /// If true, a file cannot be read, or ends before its document does: datasets may be missing.
+    /// If true, a file ends before its document does: datasets may be missing.
     pub is_truncated: bool,
     /// Numbers of other resources that the catalogue describes.
     pub other_resources: OtherResourceCounts,
