@@ -155,22 +155,11 @@ impl Arguments {
         Ok((works, others))
     }
 
-    /// Opens the folder or archive of --dumps, and writes the first problems of an archive.
+    /// Opens the folder or archive of --dumps.
     fn open_dumps(&self) -> anyhow::Result<Option<DumpFolder>> {
         let Some(path) = &self.dumps else { return Ok(None) };
-        let pattern = self.dumps_pattern.as_deref();
-        let dumps =
-            if path.is_file() { DumpFolder::open_archive(path, pattern)? } else { DumpFolder::open(path, pattern)? };
-        let problems = dumps.problems();
-        let shown = if self.verbose { problems.len() } else { SHOWN.min(problems.len()) };
-        let mut out = io::stderr().lock();
-        for problem in &problems[..shown] {
-            writeln!(out, "not extracted: {problem}")?;
-        }
-        if shown < problems.len() {
-            writeln!(out, "not extracted: {} more members (--verbose lists all)", problems.len() - shown)?;
-        }
-        Ok(Some(dumps))
+        let open = if path.is_file() { DumpFolder::open_archive } else { DumpFolder::open };
+        Ok(Some(open(path, self.dumps_pattern.as_deref())?))
     }
 
     /// Assigns dumps to the datasets of all catalogues.
@@ -181,7 +170,7 @@ impl Arguments {
             anyhow::bail!(
                 "{} has no dump of any of the {}: expected are files such as {first}.nt or {first}.ttl.gz, or folders; \
                  --dumps-pattern describes other names",
-                self.dumps.as_deref().unwrap_or(Path::new("--dumps")).display(),
+                dumps.source().display(),
                 counted(assigned.missing.len(), "dataset"),
             );
         }

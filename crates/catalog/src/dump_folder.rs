@@ -18,6 +18,8 @@ const ID: &str = "{id}";
 /// Dumps in a folder, by the ids of their datasets.
 #[derive(Debug)]
 pub struct DumpFolder {
+    /// The folder or archive, for messages.
+    source: PathBuf,
     folder: PathBuf,
     /// Path of the dump of a dataset; without it, names are compared.
     pattern: Option<String>,
@@ -25,8 +27,8 @@ pub struct DumpFolder {
     by_name: BTreeMap<String, Vec<PathBuf>>,
     /// Messages for the members of an archive that were not extracted.
     problems: Vec<String>,
-    /// Temporary folder of an extracted archive.
-    extracted: Option<TempDir>,
+    /// Temporary folder of an extracted archive. It is removed with this object.
+    _extracted: Option<TempDir>,
 }
 
 /// Assignment of dumps to the datasets of catalogues.
@@ -67,7 +69,8 @@ impl DumpFolder {
             }
         }
         by_name.values_mut().for_each(|files| files.sort());
-        Ok(Self { folder, pattern: pattern.map(str::to_owned), by_name, problems: Vec::new(), extracted: None })
+        let (source, pattern) = (folder.clone(), pattern.map(str::to_owned));
+        Ok(Self { source, folder, pattern, by_name, problems: Vec::new(), _extracted: None })
     }
 
     /// Extracts a zip or tar archive of dumps, which may be compressed, into the folder for temporary files (`TMPDIR`), and lists it
@@ -84,25 +87,30 @@ impl DumpFolder {
             [only] if only.path().is_dir() => only.path(),
             _ => extracted.path().to_owned(),
         };
-        Ok(Self { problems, extracted: Some(extracted), ..Self::open(&folder, pattern)? })
+        let opened = Self::open(&folder, pattern)?;
+        Ok(Self { source: archive.to_owned(), problems, _extracted: Some(extracted), ..opened })
     }
 
-    /// Returns messages for the members of the archive that were not extracted.
+    /// Returns the path of the folder or archive.
     #[must_use]
-    pub fn problems(&self) -> &[String] {
-        &self.problems
+    pub fn source(&self) -> &Path {
+        &self.source
     }
 
     /// Sets the content of each dataset to its dumps. `prefix` is the prefix of all ids of the catalogues.
     ///
     /// Links of a dataset with dumps remain in its description and are not read. A dataset with links but
-    /// without a dump keeps the content that the home has, and its links are reported as not read.
+    /// without a dump keeps the content that the home has, and its links are reported as not read. Members of an archive that were
+    /// not extracted are added to the problems of the first catalogue.
     ///
     /// # Errors
     /// If a folder of dumps cannot be read.
     pub fn assign(&self, catalogs: &mut [Catalog], prefix: &str) -> Result<AssignedDumps, CatalogError> {
         let mut assigned = AssignedDumps::default();
         let mut used = BTreeSet::new();
+        if let Some(first) = catalogs.first_mut() {
+            first.problems.extend(self.problems.iter().cloned());
+        }
         for catalog in catalogs {
             for dataset in &mut catalog.datasets {
                 let id = dataset.metadata.id.as_str();
@@ -122,8 +130,7 @@ impl DumpFolder {
     }
 
     fn set_missing(&self, dataset: &mut Dataset) {
-        let place = if self.extracted.is_some() { "the archive".into() } else { self.folder.display().to_string() };
-        let reason = format!("{place} has no dump of this dataset");
+        let reason = format!("{} has no dump of this dataset", self.source.display());
         for distribution in &mut dataset.distributions {
             distribution.copy = Some(LocalCopy::Missing(reason.clone()));
         }
@@ -271,11 +278,15 @@ mod tests {
         tar.into_inner().and_then(flate2::write::GzEncoder::finish).expect("finished");
         for path in [zip_path, tar_path] {
             let dumps = DumpFolder::open_archive(&path, None).expect("an archive");
-            assert!(matches!(dumps.problems(), [one] if one.contains("../2.nt")), "{:?}", dumps.problems());
-            let place = dumps.extracted.as_ref().expect("extracted").path().to_owned();
+            let place = dumps.folder.clone();
             let mut catalogs = [catalog(&["1", "2", "3"])];
             let assigned = dumps.assign(&mut catalogs, "").expect("assigned");
             assert_eq!(assigned.missing.iter().map(DatasetId::as_str).collect::<Vec<_>>(), ["2"], "{}", path.display());
+            let problems = &catalogs[0].problems;
+            assert!(matches!(problems.as_slice(), [one] if one.contains("../2.nt")), "{problems:?}");
+            let missing = &catalogs[0].datasets[1].distributions[0].copy;
+            let name = path.display().to_string();
+            assert!(matches!(missing, Some(LocalCopy::Missing(reason)) if reason.contains(&name)), "{missing:?}");
             let Some(LocalCopy::File(first)) = &catalogs[0].datasets[0].distributions[1].copy else { panic!("a file") };
             assert_eq!(fs::read_to_string(first).expect("read"), members[0].1);
             drop(dumps);

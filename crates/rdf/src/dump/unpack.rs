@@ -3,7 +3,7 @@
 use super::{FileReport, Limits, ReadContext, Refusal};
 use std::cell::Cell;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -168,20 +168,27 @@ pub fn open(path: &Path, limits: &Limits) -> io::Result<Box<dyn Read>> {
 /// Of the limits, that of the compression ratio applies. Returns a message for each member that was not extracted.
 ///
 /// # Errors
-/// If the file is no archive, cannot be read to its end, or a file cannot be written.
+/// If the file is no archive, cannot be read to its end, or the disk is full.
 pub fn extract(archive: &Path, folder: &Path, limits: &Limits) -> io::Result<Vec<String>> {
     let limits = Limits { decompressed_bytes: u64::MAX, ..limits.clone() };
     let mut problems = Vec::new();
-    let extract_member = |content: io::Result<Box<dyn Read + '_>>, member: &str| {
-        let extracted = match content {
-            Ok(_) if leads_outside(member) => Err(Refusal::MemberPath { name: member.to_owned() }.into()),
-            Ok(content) => write_member(content, &folder.join(member))?,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = extracted {
-            problems.push(format!("{}!{member}: {error}", archive.display()));
+    let mut extract_member = |content: io::Result<Box<dyn Read + '_>>, member: &str| {
+        let extracted = content.and_then(|content| {
+            if leads_outside(member) {
+                return Err(Refusal::MemberPath { name: member.to_owned() }.into());
+            }
+            write_member(content, &folder.join(member))
+        });
+        match extracted {
+            Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+                Err(error)
+            }
+            Err(error) => {
+                problems.push(format!("{}!{member}: {error}; it was not extracted", archive.display()));
+                Ok(())
+            }
+            Ok(()) => Ok(()),
         }
-        Ok(())
     };
     let (head, _) = peek(File::open(archive)?, TAR_HEADER)?;
     if Layer::detect(&head) == Some(Layer::Zip) {
@@ -191,30 +198,22 @@ pub fn extract(archive: &Path, folder: &Path, limits: &Limits) -> io::Result<Vec
         if Layer::detect(&head) != Some(Layer::Tar) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is no zip or tar archive"));
         }
-        let mut extract_member = extract_member;
         each_tar_file(reader, usize::MAX, |content, member| extract_member(Ok(content), member))?;
     }
     Ok(problems)
 }
 
-/// Writes a member of an archive to a file. The outer error is that of writing, the inner one that of reading; then no file remains.
-fn write_member(mut content: impl Read, path: &Path) -> io::Result<io::Result<()>> {
+/// Writes a member of an archive to a file. If the member cannot be read to its end, no file remains.
+fn write_member(mut content: impl Read, path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     let mut file = File::create(path)?;
-    let mut buffer = vec![0; 64 << 10];
-    loop {
-        match content.read(&mut buffer) {
-            Ok(0) => return Ok(Ok(())),
-            Ok(read) => file.write_all(&buffer[..read])?,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                fs::remove_file(path)?;
-                return Ok(Err(error));
-            }
-        }
+    if let Err(error) = io::copy(&mut content, &mut file) {
+        fs::remove_file(path)?;
+        return Err(error);
     }
+    Ok(())
 }
 
 pub(super) fn read_file(path: &Path, name: &str, context: &mut ReadContext<'_>) -> Vec<FileReport> {
