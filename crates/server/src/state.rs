@@ -4,6 +4,7 @@ use crate::admin::{AdminState, ChangeLock, Management, Operators};
 use crate::api::ApiState;
 use crate::branding::Branding;
 use crate::error::ApiError;
+use crate::memory::MAX_PARSES;
 use crate::parsing::Parser;
 use crate::permits::{Permit, Permits};
 use crate::portal::{Portal, PortalState};
@@ -58,9 +59,7 @@ impl Default for SnippetLimits {
 const MAX_UPLOADS: usize = 8;
 /// Of these, examples of one client address.
 const MAX_UPLOADS_OF_CLIENT: usize = 2;
-/// Maximum number of examples that are parsed at one time. Searches do not wait for them.
-pub(crate) const MAX_PARSES: usize = 2;
-/// Of these, examples of one client address.
+/// Of [`MAX_PARSES`], examples of one client address.
 const MAX_PARSES_OF_CLIENT: usize = 1;
 /// Maximum number of concurrent downloads of graphs.
 const MAX_DOWNLOADS: usize = 8;
