@@ -143,8 +143,9 @@ bench-load: release ## compare load and index with Oxigraph's bulk load of the s
 bench-search: ## compare search times with tantivy's BM25; SIZES="476 31589 1000000" for all, KEEP=FOLDER keeps generated data
 	@$(RELEASE_ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench search -- $(DATA)/lod $(KEEP:%=--keep=%) $(SIZES)
 
-bench-snippet: release ## compare snippet times with those of the published Java code; TRIPLES="1000000 10000000" sets graph sizes
+bench-snippet: release ## compare snippet times with those of the published Java code, and graphs with petgraph's; TRIPLES="1000000 10000000" sets sizes
 	@$(RELEASE_ENV) cargo bench $$LODESEEK_FEATURES --bench snippet -- $(DATA) $(or $(TRIPLES),1000000)
+	@cargo bench -p lodeseek-snippet --bench graph
 
 bench-statistics: ## compare counts and listings from statistics with their evaluation, on HOME_DIR
 	@$(RELEASE_ENV) cargo bench $$LODESEEK_FEATURES --bench statistics -- $(HOME_DIR)

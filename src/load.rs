@@ -83,8 +83,8 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let mut catalogs = Catalog::read_all(&sources, &arguments.id_prefix)?;
     let dumps = arguments.open_dumps()?;
     let assigned = dumps.as_ref().map(|dumps| arguments.assign_dumps(dumps, &mut catalogs)).transpose()?;
-    let is_truncated = |(catalog, source): (&Catalog, &PathBuf)| catalog.is_truncated.then(|| source.clone());
-    let truncated: Vec<PathBuf> = catalogs.iter().zip(&sources).filter_map(is_truncated).collect();
+    let is_incomplete = |(catalog, source): (&Catalog, &PathBuf)| catalog.is_incomplete.then(|| source.clone());
+    let incomplete: Vec<PathBuf> = catalogs.iter().zip(&sources).filter_map(is_incomplete).collect();
     let mut report_file = match &arguments.report {
         Some(path) => Some(File::create(path).with_context(|| format!("cannot write {}", path.display()))?),
         None => None,
@@ -128,7 +128,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     if let (Some(assigned), Some(folder)) = (&assigned, &arguments.dumps) {
         write_assigned(&mut out, assigned, folder, arguments.verbose)?;
     }
-    Ok(write_losses(&mut out, &total, &truncated)?)
+    Ok(write_losses(&mut out, &total, &incomplete)?)
 }
 
 impl Arguments {
@@ -203,16 +203,17 @@ impl Arguments {
             let text = serde_json::to_string_pretty(&result)? + "\n";
             std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        let truncated = result["truncated_sources"].take();
-        let numbers = truncated.as_array().map(Vec::as_slice).unwrap_or_default().iter().filter_map(Value::as_u64);
-        let truncated: Vec<PathBuf> = numbers.filter_map(|number| self.sources.get(number as usize).cloned()).collect();
+        let incomplete = result["incomplete_sources"].take();
+        let numbers = incomplete.as_array().map(Vec::as_slice).unwrap_or_default().iter().filter_map(Value::as_u64);
+        let incomplete: Vec<PathBuf> =
+            numbers.filter_map(|number| self.sources.get(number as usize).cloned()).collect();
         let report: LoadReport = serde_json::from_value(result).with_context(|| {
             format!("{} sent an invalid response; it must be lodeseek of this version", server.name())
         })?;
         let mut out = io::stderr().lock();
         self.write_problems(&mut out, &report)?;
         writeln!(out, "{}; indexed by {}", outcomes(&report), server.name())?;
-        Ok(write_losses(&mut out, &report, &truncated)?)
+        Ok(write_losses(&mut out, &report, &incomplete)?)
     }
 
     /// Writes the problems of a load: each, or a summary.
@@ -236,8 +237,8 @@ fn outcomes(report: &LoadReport) -> String {
     )
 }
 
-/// Writes the number of datasets that were not replaced, and the truncated sources. Returns the exit status of the load.
-fn write_losses(out: &mut impl Write, report: &LoadReport, truncated: &[PathBuf]) -> io::Result<ExitStatus> {
+/// Writes the number of datasets that were not replaced, and the incomplete sources. Returns the exit status of the load.
+fn write_losses(out: &mut impl Write, report: &LoadReport, incomplete: &[PathBuf]) -> io::Result<ExitStatus> {
     let kept: Vec<&DatasetReport> =
         report.datasets.iter().filter(|dataset| dataset.outcome == DatasetOutcome::Kept).collect();
     for dataset in kept.iter().take(SHOWN) {
@@ -254,14 +255,14 @@ fn write_losses(out: &mut impl Write, report: &LoadReport, truncated: &[PathBuf]
     if kept.len() > SHOWN {
         writeln!(out, "neither are {}", counted(kept.len() - SHOWN, "other dataset"))?;
     }
-    for source in truncated {
+    for source in incomplete {
         writeln!(
             out,
-            "{} is truncated: datasets after its break are missing; obtain the complete file",
+            "{}: datasets may be missing, because a file is truncated or cannot be read; the problems above name it",
             source.display()
         )?;
     }
-    Ok(if !kept.is_empty() || !truncated.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    Ok(if !kept.is_empty() || !incomplete.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
 /// Writes the number of works and of the datasets that they use.

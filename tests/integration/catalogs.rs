@@ -242,4 +242,23 @@ fn a_folder_is_a_catalogue() {
     assert_eq!(places, [("d", "in/named.ttl"), ("b", "b.ttl"), ("in/a", "in/a.ttl")]);
     let told = |word: &str| catalog.problems.iter().any(|problem| problem.contains(word));
     assert!(told("notes.txt") && (!cfg!(unix) || told("link.ttl")), "{:?}", catalog.problems);
+    assert!(!catalog.is_incomplete);
+}
+
+/// Root reads every folder: nothing is tested then.
+#[cfg(unix)]
+#[test]
+fn an_unreadable_folder_stops_no_other() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let locked = folder.path().join("lost+found");
+    fs::create_dir(&locked).expect("made");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("locked");
+    fs::write(folder.path().join("trees.nt"), "<http://e.org/a> <http://e.org/p> 1 .").expect("written");
+    if fs::read_dir(&locked).is_ok() {
+        return;
+    }
+    let catalog = read(folder.path());
+    assert_eq!((catalog.datasets.len(), catalog.is_incomplete), (1, true));
+    assert!(catalog.problems[0].starts_with("lost+found: the folder cannot be read: "), "{:?}", catalog.problems);
 }

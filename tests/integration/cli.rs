@@ -672,6 +672,15 @@ fn a_truncated_compressed_catalogue_is_an_error() {
     let ran = run(&home, &["load", file.to_str().expect("a path")]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.err.contains("catalog.ttl.gz: incomplete deflate stream"), "{}", ran.err);
+    // In a folder, it does not stop the other files.
+    fs::write(folder.path().join("trees.nt"), "<http://e.org/a> <http://e.org/p> 1 .").expect("written");
+    let source = folder.path().to_str().expect("a path");
+    let ran = run(&home, &["load", source]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    for expected in ["incomplete deflate stream", "1 dataset: 1 loaded", &format!("{source}: datasets may be missing")]
+    {
+        assert!(ran.err.contains(expected), "{expected}: {}", ran.err);
+    }
 }
 
 /// A catalogue whose files are on the web, as real ones are.

@@ -111,7 +111,7 @@ fn from_file(graph: &TripleGraph, reports: &[FileReport], file: &CatalogFile<'_>
         catalog.datasets.clear();
     }
     // A skipped statement may have listed a dataset.
-    catalog.is_truncated = reports.iter().any(|report| report.outcome == Outcome::Truncated);
+    catalog.is_incomplete = reports.iter().any(|report| report.outcome == Outcome::Truncated);
     catalog.unreadable_entries += reports.iter().filter(|report| report.outcome != Outcome::Complete).count();
     // The problems of a dump are reported when it is loaded.
     if catalog.dialect != Dialect::Dump {
@@ -572,7 +572,7 @@ mod tests {
             std::fs::write(&path, text).expect("written");
             let file = CatalogFile { path: &path, address: None, media_type: None };
             let catalog = read_in_two_steps(&file, beginning).expect("read");
-            assert!(!catalog.is_truncated && catalog.unreadable_entries == 0 && catalog.problems.is_empty());
+            assert!(!catalog.is_incomplete && catalog.unreadable_entries == 0 && catalog.problems.is_empty());
             (catalog.dialect, catalog.datasets[0].metadata.title().to_owned())
         };
         let described = format!("{dataset}{content}{title}");

@@ -16,7 +16,8 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
     let root = folder.canonicalize().map_err(CatalogError::io(folder))?;
     let mut whole = Catalog { folder: folder.to_owned(), dialect: Dialect::Folder, ..Catalog::default() };
     let mut files = Vec::new();
-    walk(&root, Path::new(""), 0, &mut files, &mut whole.problems).map_err(CatalogError::io(folder))?;
+    let all = walk(&root, Path::new(""), 0, &mut files, &mut whole.problems).map_err(CatalogError::io(folder))?;
+    whole.is_incomplete = !all;
     let (mut dumps, mut named) = (Vec::new(), BTreeSet::new());
     for file in files {
         match Catalog::read_file(&root.join(&file)) {
@@ -27,6 +28,7 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
             Err(error) => {
                 whole.problems.push(error.to_string());
                 whole.unreadable_entries += 1;
+                whole.is_incomplete = true;
             }
         }
     }
@@ -49,7 +51,7 @@ fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path, named: &mut BTree
     whole.datasets.append(&mut catalog.datasets);
     whole.problems.append(&mut catalog.problems);
     whole.unreadable_entries += catalog.unreadable_entries;
-    whole.is_truncated |= catalog.is_truncated;
+    whole.is_incomplete |= catalog.is_incomplete;
     whole.other_resources.catalogs += catalog.other_resources.catalogs;
     whole.other_resources.records += catalog.other_resources.records;
     whole.other_resources.services += catalog.other_resources.services;
@@ -72,13 +74,15 @@ fn slashed(path: &Path) -> String {
     parts.join("/")
 }
 
+/// Adds the files of a folder that may be read, and of the folders within it. Returns false if one of these cannot be read.
 pub(super) fn walk(
     root: &Path,
     inner: &Path,
     depth: usize,
     files: &mut Vec<PathBuf>,
     problems: &mut Vec<String>,
-) -> io::Result<()> {
+) -> io::Result<bool> {
+    let mut all = true;
     let mut entries: Vec<_> = fs::read_dir(root.join(inner))?.collect::<io::Result<_>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
@@ -89,7 +93,10 @@ pub(super) fn walk(
         }
         let kind = entry.file_type()?;
         if kind.is_dir() && depth < DEPTH {
-            walk(root, &path, depth + 1, files, problems)?;
+            all &= walk(root, &path, depth + 1, files, problems).unwrap_or_else(|error| {
+                problems.push(format!("{}: the folder cannot be read: {error}", path.display()));
+                false
+            });
         } else if kind.is_dir() {
             problems.push(format!("{}: ignored: nested deeper than {DEPTH} folders", path.display()));
         } else if kind.is_symlink() && !leads_to_file_within(root, &root.join(&path)) {
@@ -100,7 +107,7 @@ pub(super) fn walk(
             problems.push(format!("{}: ignored: the file name suggests neither RDF nor a catalogue", path.display()));
         }
     }
-    Ok(())
+    Ok(all)
 }
 
 fn leads_to_file_within(root: &Path, link: &Path) -> bool {

@@ -69,8 +69,8 @@ pub struct Catalog {
     pub problems: Vec<String>,
     /// Lower bound of the number of entries that could not be read and are not among the datasets.
     pub unreadable_entries: usize,
-    /// If true, a file ends before its document does: datasets may be missing.
-    pub is_truncated: bool,
+    /// If true, datasets may be missing: a file is truncated, or a file or folder within the source cannot be read.
+    pub is_incomplete: bool,
     /// Numbers of other resources that the catalogue describes.
     pub other_resources: OtherResourceCounts,
     /// Dialect in which the catalogue was read.
@@ -273,7 +273,7 @@ impl Catalog {
 
     /// Returns the reason why a source contains no dataset.
     fn empty_reason(&self, path: &Path) -> String {
-        match (self.problems.as_slice(), self.is_truncated) {
+        match (self.problems.as_slice(), self.is_incomplete) {
             ([first, ..], _) => first.chars().take(200).collect(),
             ([], true) => "the file is truncated".to_owned(),
             ([], false) if path.is_dir() => "the folder holds neither a catalogue nor an RDF file".to_owned(),

@@ -85,7 +85,7 @@ pub struct SerializedCatalog {
     folder: PathBuf,
     problems: Vec<String>,
     unreadable_entries: usize,
-    is_truncated: bool,
+    is_incomplete: bool,
     other_resources: OtherResourceCounts,
     dialect: Dialect,
     next_pages: Vec<String>,
@@ -110,25 +110,25 @@ impl SerializedCatalog {
             datasets,
             problems,
             unreadable_entries,
-            is_truncated,
+            is_incomplete,
             other_resources,
             dialect,
             next_pages,
         } = catalog;
-        let rest = Self { folder, problems, unreadable_entries, is_truncated, other_resources, dialect, next_pages };
+        let rest = Self { folder, problems, unreadable_entries, is_incomplete, other_resources, dialect, next_pages };
         (rest, datasets.into_iter().map(SerializedDataset::from))
     }
 
     /// Returns the catalogue with its datasets.
     #[must_use]
     pub fn into_catalog(self, datasets: Vec<Dataset>) -> Catalog {
-        let Self { folder, problems, unreadable_entries, is_truncated, other_resources, dialect, next_pages } = self;
+        let Self { folder, problems, unreadable_entries, is_incomplete, other_resources, dialect, next_pages } = self;
         let mut catalog = Catalog {
             folder,
             datasets,
             problems,
             unreadable_entries,
-            is_truncated,
+            is_incomplete,
             other_resources,
             dialect,
             next_pages,

@@ -434,7 +434,7 @@ fn load(
         })?;
     let total = catalogs.iter().map(|catalog| catalog.datasets.len()).sum();
     let mut whole = LoadReport::default();
-    let truncated: Vec<usize> = (0..catalogs.len()).filter(|&number| catalogs[number].is_truncated).collect();
+    let incomplete_sources: Vec<usize> = (0..catalogs.len()).filter(|&number| catalogs[number].is_incomplete).collect();
     for catalog in catalogs {
         let incomplete = Incomplete::of_catalog(&catalog);
         let updater = live.updater(LoadOptions { reader: parser.contents(), incomplete, ..LoadOptions::default() });
@@ -454,7 +454,7 @@ fn load(
     control.report(total, total);
     whole.limit_problems(MAX_LISTED_PROBLEMS);
     let mut result = serde_json::to_value(&whole).map_err(|error| Failure::Error(error.to_string()))?;
-    result["truncated_sources"] = json!(truncated);
+    result["incomplete_sources"] = json!(incomplete_sources);
     Ok(result)
 }
 
