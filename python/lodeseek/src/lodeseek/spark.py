@@ -208,7 +208,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     else:
         places = ["--files", options.files, "--files-at", options.files_at] if options.files_at else []
         tasks = plan(session, options.sources, arguments=places, program=program)
-    work = [*ranking, *(["--memory", str(options.memory)] if options.memory else [])]
+    # As many workers as Spark's tasks run at one time: each has the cores of a task.
+    cores = session.sparkContext.getConf().get("spark.task.cpus", "1")
+    work = ["--model-threads", cores, *ranking, *(["--memory", str(options.memory)] if options.memory else [])]
     storage = {name: value for name, value in os.environ.items() if name.startswith(("AWS_", "LODESEEK_"))}
     results = derive(session, tasks, options.destination, partitions=options.partitions, arguments=work, program=program, environment=storage)
     results = results.persist()
