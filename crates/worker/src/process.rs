@@ -118,8 +118,10 @@ impl Process {
         let _ = self.child.kill(); // it may have ended already
     }
 
-    /// Waits for the end of the process and returns its reason: the status and the last lines of the standard error.
+    /// Waits for the end of a process whose output has ended, and returns its reason: the status and the last line of the standard
+    /// error. A process that closed its output and runs on is killed. The status of one that is ending does not change.
     pub(crate) fn end_reason(&mut self) -> String {
+        self.kill();
         let status = match self.child.wait() {
             Ok(status) => status.to_string(),
             Err(error) => error.to_string(),
@@ -138,10 +140,13 @@ impl Process {
     }
 }
 
-/// Hands over the frames of a worker until its output ends.
+/// Hands over the frames of a worker until its output ends. It may end within a frame, which is dropped: the process ended.
 fn receive(output: impl io::Read, sender: &SyncSender<io::Result<Frame>>) {
     let mut output = BufReader::new(output);
     while let Some(frame) = protocol::read(&mut output).transpose() {
+        if frame.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::UnexpectedEof) {
+            return;
+        }
         let is_error = frame.is_err();
         if sender.send(frame).is_err() || is_error {
             return;
@@ -163,5 +168,22 @@ fn keep(output: impl io::Read, kept: &Mutex<String>) {
         }
         kept.push_str(&text);
         line.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_that_ends_early_is_no_frame() {
+        let mut output = Vec::new();
+        protocol::write(&mut output, Kind::Output, b"whole").expect("written");
+        protocol::write(&mut output, Kind::Output, b"cut").expect("written");
+        let (sender, frames) = sync_channel(3);
+        receive(&output[..output.len() - 1], &sender);
+        drop(sender);
+        let contents: Vec<Vec<u8>> = frames.iter().map(|frame| frame.expect("a frame").content).collect();
+        assert_eq!(contents, [b"whole"]);
     }
 }

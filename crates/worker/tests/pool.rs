@@ -394,6 +394,10 @@ fn a_program_that_is_no_worker_is_reported(folder: &Path) {
         let error = Pool::start(options).expect_err("no worker");
         assert!(matches!(&error, WorkerError::Start(reason) if reason.starts_with(program)), "{error}");
     }
+    // One that closes its output and runs on is killed.
+    let arguments = ["-c", "exec >&-; exec sleep 600"].map(Into::into).to_vec();
+    let error = Pool::start(PoolOptions { program: "/bin/sh".into(), arguments, ..options(folder) });
+    assert!(error.is_err_and(|error| error.to_string().contains("signal: 9")), "it runs no longer");
 }
 
 fn main() -> io::Result<()> {
