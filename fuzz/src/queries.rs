@@ -127,7 +127,7 @@ fn shown() -> &'static Oxigraph {
     STORE.get_or_init(|| {
         let (shown, store) = (Oxigraph::new().expect("a store"), engine().store());
         let iris = store.iris();
-        let metadata = [iris.catalog(), iris.profiles(), iris.snippets()];
+        let metadata = iris.metadata_graphs();
         let versions = store.versions().expect("readable");
         let names: Vec<_> = versions.iter().map(|(id, version)| (iris.graph(id, version), iris.dataset(id))).collect();
         for quad in store.oxigraph().iter() {

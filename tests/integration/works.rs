@@ -1,4 +1,4 @@
-//! Works that use datasets: loading, encoding, ranking by the nearest, backup, verification and repair, through the program.
+//! Works that use datasets: loading, queries, encoding, ranking by the nearest, backup, verification and repair, through the program.
 
 #![expect(clippy::print_stderr, reason = "a test that skips reports so")]
 
@@ -55,6 +55,57 @@ fn lists_of_works_are_merged_and_bad_lines_named() {
     assert!(changed.err.contains("more.jsonl:3: no list `datasets`; `lodeseek tag`"), "{changed:?}");
     let none = load("{\"title\": \"Unlabelled\", \"abstract\": \"None.\"}\n");
     assert!(none.code == Some(2) && none.err.contains("contains no work"), "{none:?}");
+}
+
+/// Returns the numbers of works, of datasets that they use, and of links from datasets of the home.
+fn numbers_in_rdf(home: &Path) -> [String; 3] {
+    let patterns = [
+        "?work a <https://schema.org/CreativeWork> ; <http://purl.org/dc/terms/title> ?title",
+        "?work a <https://schema.org/CreativeWork> ; <http://purl.org/spar/cito/usesDataFrom> ?dataset",
+        "?dataset a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/isReferencedBy> ?work",
+    ];
+    patterns.map(|pattern| {
+        let ran = run(home, &["query", &format!("SELECT (COUNT(*) AS ?n) {{ {pattern} }}")]);
+        ran.out.trim_start_matches("?n\n").trim_end().to_owned()
+    })
+}
+
+#[test]
+fn works_are_queried_by_sparql() {
+    let home = loaded();
+    let home = home.path();
+    assert_eq!(numbers_in_rdf(home), ["4", "6", "5"]);
+    let table = || run(home, &["query", "@queries/works.rq", "--format", "csv"]).out.replace("\r\n", "\n");
+    insta::assert_snapshot!(table(), @r"
+    dataset,title,works
+    http://localhost:7878/dataset/Harbour_Cam,Harbour Cam,1
+    http://localhost:7878/dataset/Late_Boats,Late Boats,1
+    http://localhost:7878/dataset/Leaf_Letters,Leaf Letters,1
+    http://localhost:7878/dataset/Market_Voices,Market Voices,1
+    http://localhost:7878/dataset/Undated_Boats,Undated Boats,1
+    ");
+
+    let more = home.join("more.jsonl");
+    let changed = concat!(
+        "{\"title\": \"Counting masts\", \"year\": 2016, \"datasets\": [\"Late Boats\"]}\n",
+        "{\"title\": \"New\", \"url\": \"https://e.org/new\", \"datasets\": [\"Harbour Cam\", \"Late Boats\"]}\n",
+    );
+    fs::write(&more, changed).expect("written");
+    assert_eq!(run(home, &["load", more.to_str().expect("UTF-8")]).code, Some(0));
+    assert_eq!(numbers_in_rdf(home), ["5", "8", "7"]);
+    assert!(!table().contains("Undated"), "no work uses it any more");
+
+    assert_eq!(run(home, &["remove", "Late_Boats"]).code, Some(0));
+    assert_eq!(numbers_in_rdf(home), ["5", "8", "4"]);
+    assert_eq!(run(home, &["load", "testdata/research/collection.jsonl"]).code, Some(0));
+    assert_eq!(numbers_in_rdf(home), ["5", "8", "7"]);
+
+    assert_eq!(run(home, &["rebase", "https://data.example.org/"]).code, Some(0));
+    assert_eq!(numbers_in_rdf(home), ["5", "8", "7"]);
+    let address = "SELECT ?url { GRAPH <https://data.example.org/works> {
+        ?work <https://schema.org/url> ?url ;
+            <http://purl.org/spar/cito/usesDataFrom> <https://data.example.org/dataset/Harbour_Cam> } }";
+    assert_eq!(run(home, &["query", address]).out, "?url\n<https://e.org/new>\n");
 }
 
 #[test]
@@ -135,6 +186,7 @@ fn works_are_backed_up_verified_and_repaired() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let file = |home: &Path| home.join("works/works.jsonl");
     assert_eq!(fs::read(file(&restored)).expect("restored"), fs::read(file(home.path())).expect("a file"));
+    assert_eq!(numbers_in_rdf(&restored), ["4", "6", "5"]);
 
     let mut bytes = fs::read(file(&restored)).expect("a file");
     let last = bytes.len() - 9;
@@ -145,4 +197,5 @@ fn works_are_backed_up_verified_and_repaired() {
     let repaired = run(&restored, &["repair"]);
     assert!(repaired.code == Some(1) && repaired.out.contains("load all lists of works again"), "{repaired:?}");
     assert_eq!(run(&restored, &["verify"]).code, Some(0));
+    assert_eq!(numbers_in_rdf(&restored), ["0", "0", "0"]);
 }

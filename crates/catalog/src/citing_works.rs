@@ -9,8 +9,11 @@
 //! `title` and `datasets`, the ids of the datasets that the work uses, are required. `lodeseek tag` calls the latter
 //! `positives`; both names are accepted. White space in an id becomes `_`, as in Papers with Code catalogues.
 
-use super::{CatalogError, DatasetId, InvalidDatasetId};
+use super::typed_fields::date;
+use super::{CatalogError, DatasetId, InvalidDatasetId, Iris};
 use lodeseek_rdf::dump;
+use lodeseek_rdf::vocab::{cito, dcterms, rdf, schema};
+use oxrdf::{Literal, NamedNode, Term, Triple};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -47,6 +50,32 @@ impl CitingWork {
     #[must_use]
     pub fn text(&self) -> String {
         if self.summary.is_empty() { self.title.clone() } else { format!("{}. {}", self.title, self.summary) }
+    }
+
+    /// Returns the description of the work in RDF.
+    #[must_use]
+    pub fn to_triples(&self, iris: &Iris) -> Vec<Triple> {
+        let work = iris.work(&self.key());
+        let statement =
+            |property: &str, value: Term| Triple::new(work.clone(), NamedNode::new_unchecked(property), value);
+        let mut triples = vec![
+            statement(rdf::TYPE, NamedNode::new_unchecked(schema::CREATIVE_WORK).into()),
+            statement(dcterms::TITLE, Literal::from(self.title.as_str()).into()),
+        ];
+        if !self.summary.is_empty() {
+            triples.push(statement(dcterms::ABSTRACT, Literal::from(self.summary.as_str()).into()));
+        }
+        if let Some(year) = self.year {
+            triples.push(statement(dcterms::ISSUED, date(&format!("{year:04}")).into()));
+        }
+        if let Some(url) = &self.url {
+            let address = NamedNode::new(url).map(Term::from);
+            triples.push(statement(schema::URL, address.unwrap_or_else(|_| Literal::from(url.as_str()).into())));
+        }
+        for id in &self.datasets {
+            triples.push(statement(cito::USES_DATA_FROM, iris.dataset(id).into()));
+        }
+        triples
     }
 
     fn from_line(line: &str) -> Result<Self, String> {
@@ -205,6 +234,32 @@ mod tests {
             ]
         );
         assert!(problems[3].starts_with("6: "));
+    }
+
+    #[test]
+    fn a_work_is_described_in_rdf() {
+        let iris = Iris::default();
+        let work = CitingWork::from_line(LINE).expect("a work");
+        let described = |work: &CitingWork| -> Vec<String> {
+            let node = iris.work(&work.key()).to_string();
+            let triples = work.to_triples(&iris).into_iter().map(|triple| triple.to_string());
+            triples.map(|triple| triple.strip_prefix(&node).expect("the work").trim_start().to_owned()).collect()
+        };
+        assert_eq!(
+            described(&work),
+            [
+                "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <https://schema.org/CreativeWork>",
+                "<http://purl.org/dc/terms/title> \"Digits\"",
+                "<http://purl.org/dc/terms/abstract> \"We read.\"",
+                "<http://purl.org/dc/terms/issued> \"2019\"^^<http://www.w3.org/2001/XMLSchema#gYear>",
+                "<http://purl.org/spar/cito/usesDataFrom> <http://localhost:7878/dataset/MNIST>",
+                "<http://purl.org/spar/cito/usesDataFrom> <http://localhost:7878/dataset/Fashion_MNIST>",
+            ]
+        );
+        for (url, term) in [("https://doi.org/10.1/1", "<https://doi.org/10.1/1>"), ("not an IRI", "\"not an IRI\"")] {
+            let with_url = CitingWork { url: Some(url.to_owned()), ..work.clone() };
+            assert!(described(&with_url).contains(&format!("<https://schema.org/url> {term}")));
+        }
     }
 
     #[test]

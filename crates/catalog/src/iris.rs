@@ -113,8 +113,8 @@ impl Iris {
     #[must_use]
     pub fn moved(&self, iri: &NamedNode, to: &Self) -> Option<NamedNode> {
         let path = iri.as_str().strip_prefix(&self.base)?;
-        let is_ours = ["dataset/", "graph/"].iter().any(|prefix| path.starts_with(prefix))
-            || ["catalog", "profiles", "snippets", "versions"].contains(&path);
+        let is_ours = ["dataset/", "graph/", "work/"].iter().any(|prefix| path.starts_with(prefix))
+            || ["catalog", "profiles", "snippets", "works", "versions"].contains(&path);
         is_ours.then(|| to.node(path))
     }
 
@@ -141,6 +141,24 @@ impl Iris {
     #[must_use]
     pub fn snippets(&self) -> NamedNode {
         self.node("snippets")
+    }
+
+    /// Returns the IRI of the graph of all works that use datasets.
+    #[must_use]
+    pub fn works(&self) -> NamedNode {
+        self.node("works")
+    }
+
+    /// Returns the IRI of a work with this [key](super::CitingWork::key).
+    #[must_use]
+    pub fn work(&self, key: &str) -> NamedNode {
+        self.node(&format!("work/{key}"))
+    }
+
+    /// Returns the graphs of metadata. Together they are the default graph of queries.
+    #[must_use]
+    pub fn metadata_graphs(&self) -> [NamedNode; 4] {
+        [self.catalog(), self.profiles(), self.snippets(), self.works()]
     }
 }
 
@@ -198,7 +216,10 @@ mod tests {
         assert_eq!(moved(from.dataset(&id).as_str()), Some(to.dataset(&id).into_string()));
         assert_eq!(moved(from.part(&id, "record").as_str()), Some(to.part(&id, "record").into_string()));
         assert_eq!(moved(from.graph(&id, "1f").as_str()), Some(to.graph(&id, "1f").into_string()));
-        assert_eq!(moved("http://a.org/catalog"), Some("https://b.org/x/catalog".to_owned()));
+        assert_eq!(moved(from.work("1f").as_str()), Some(to.work("1f").into_string()));
+        for (old, new) in from.metadata_graphs().iter().zip(to.metadata_graphs()) {
+            assert_eq!(moved(old.as_str()), Some(new.into_string()));
+        }
         for foreign in ["http://a.org/", "http://a.org/about", "http://a.org/catalogue", "http://c.org/dataset/x"] {
             assert_eq!(moved(foreign), None, "{foreign}");
         }

@@ -13,10 +13,9 @@
 //! The copy is consistent without stopping the server: RocksDB makes a checkpoint of hard links, the files of the index's
 //! last commit are linked while their deletion is locked, and graph files never change.
 
-use super::works::works_folder;
 use super::{EngineError, index_folder, vectors_folder};
 use lodeseek_index::vectors;
-use lodeseek_store::{Store, StoreError, create_private_folder, read_checked, write_checked};
+use lodeseek_store::{Store, StoreError, create_private_folder, read_checked, works_folder, write_checked};
 use oxsdatatypes::DateTime;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

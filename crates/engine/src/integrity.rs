@@ -1,6 +1,5 @@
 //! Verification and repair of a home: store, graph files, index, duplicates, vectors, and results of checked addresses.
 
-use super::works::{read_works, set_works_aside, works_folder, works_path};
 use super::{
     AnalysisKind, Card, EngineError, IndexOptions, Indexer, Searcher, Updater, duplicates, index_folder, vectors_folder,
 };
@@ -11,8 +10,8 @@ use lodeseek_index::{self as index, Index, IndexError};
 use lodeseek_quality::UrlChecks;
 use lodeseek_snippet::Method;
 use lodeseek_store::{
-    Access, Damage, DamagedPart, Entry, LoadOptions, LostDataset, Store, Verification, damaged_store, rebuild_store,
-    verify_home,
+    Access, Damage, DamagedPart, Entry, LoadOptions, LostDataset, Store, Verification, damaged_store, read_works,
+    rebuild_store, verify_home, works_folder, works_path,
 };
 use oxsdatatypes::DateTime;
 use serde::Serialize;
@@ -197,7 +196,7 @@ pub fn repair(
         store.forget_loads()?;
     }
     if parts.contains(&DamagedPart::Works) {
-        report.lost_works = Some(set_works_aside(home)?);
+        report.lost_works = Some(store.set_works_aside()?);
     }
     if parts.contains(&DamagedPart::Quality) {
         remove_folder(&home.join("quality"))?;

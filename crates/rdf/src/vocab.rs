@@ -120,6 +120,7 @@ vocabulary! {
         TITLE = "title",
         ALTERNATIVE = "alternative",
         DESCRIPTION = "description",
+        ABSTRACT = "abstract",
         IDENTIFIER = "identifier",
         CREATOR = "creator",
         PUBLISHER = "publisher",
@@ -348,10 +349,12 @@ vocabulary! {
     }
 }
 vocabulary! {
-    /// Schema.org, for example queries: <https://schema.org/>.
+    /// Schema.org, for example queries and works: <https://schema.org/>.
     schema = "https://schema.org/" {
         TARGET = "target",
         DATASET = "Dataset",
+        CREATIVE_WORK = "CreativeWork",
+        URL = "url",
         PERSON = "Person",
         PROPERTY_VALUE = "PropertyValue",
         ADDITIONAL_PROPERTY = "additionalProperty",
@@ -365,6 +368,12 @@ vocabulary! {
         BOX = "box",
         POLYGON = "polygon",
         LINE = "line",
+    }
+}
+vocabulary! {
+    /// The Citation Typing Ontology, for works that use datasets: <https://sparontologies.github.io/cito/current/cito.html>.
+    cito = "http://purl.org/spar/cito/" {
+        USES_DATA_FROM = "usesDataFrom",
     }
 }
 vocabulary! {
@@ -622,6 +631,7 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("hydra", hydra::ALL),
     ("sh", sh::ALL),
     ("schema", schema::ALL),
+    ("cito", cito::ALL),
     ("geo", geo::ALL),
     ("geosparql", geosparql::ALL),
     ("time", time::ALL),
@@ -652,6 +662,7 @@ pub const PREFIXES: &[(&str, &str)] = &[
     ("geodcatap", geodcatap::NAMESPACE),
     ("org", org::NAMESPACE),
     ("schema", schema::NAMESPACE),
+    ("cito", cito::NAMESPACE),
     ("void", void::NAMESPACE),
     ("sd", sd::NAMESPACE),
     ("prov", prov::NAMESPACE),

@@ -60,7 +60,7 @@ impl Graphs {
             content.insert(dataset.clone(), graph.clone());
             versions.insert(graph, StoredVersion { id, version, dataset });
         }
-        Ok(Self { metadata: vec![iris.catalog(), iris.profiles(), iris.snippets()], content, versions, index_only })
+        Ok(Self { metadata: iris.metadata_graphs().to_vec(), content, versions, index_only })
     }
 
     /// Returns the first name of a dataset in a query or a request whose content is not in the store.

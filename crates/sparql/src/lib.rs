@@ -4,7 +4,7 @@
 //!
 //! SPARQL 1.1 queries over the store, bounded in time and size. <https://www.w3.org/TR/sparql11-query/>
 //!
-//! *Visible graphs.* The default graph is the metadata: catalogue, profiles and snippets. The named graphs are the current
+//! *Visible graphs.* The default graph is the metadata: catalogue, profiles, snippets and works. The named graphs are the current
 //! contents of the datasets, and have their IRIs (`graph_names`). Other versions are invisible. `GRAPH` with a constant reads graphs
 //! of metadata, too. They are values of `GRAPH ?g` if a query or request declares them.
 //!

@@ -9,11 +9,12 @@
 //! home/loads.json      reports of the latest loads
 //! home/commit.json     number of the last commit, which the store must have, too
 //! home/lock            held exclusively by the writer, shared by readers
-//! home/store/          Oxigraph: one named graph per dataset version, the graphs catalogue, profiles, snippets, and
-//!                      the pointers from datasets to their current versions
+//! home/store/          Oxigraph: one named graph per dataset version, the graphs catalogue, profiles, snippets, works,
+//!                      and the pointers from datasets to their current versions
 //! home/graphs/         one file per dataset version, for stages that scan whole graphs, with its counts,
 //!                      canonical fingerprint and, if it exceeds memory, a sample
 //! home/index/          the text index (written by a later stage), with duplicates.json and quality/
+//! home/works/          the list of works that use datasets, and their vectors (written by a later stage)
 //! home/views/          checkpoints of the store for worker processes, while it is open for writing
 //! home/scratch/        temporary files of large graphs, while they are loaded or indexed
 //! ```
@@ -59,6 +60,7 @@ mod pointers;
 mod undo;
 mod verify;
 mod view;
+mod works;
 
 pub use content::StoredContent;
 pub use counts::{GraphCounts, UsageCounts};
@@ -83,6 +85,7 @@ pub use resource::{Excerpt, Position, Resources, resource};
 pub use undo::Undo;
 pub use verify::{Damage, DamagedPart, Verification, verify_home};
 pub use view::StoreView;
+pub use works::{read_works, works_folder, works_path};
 
 use lodeseek_catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
 use lodeseek_rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek};
@@ -332,6 +335,7 @@ impl Store {
         if access == Access::Write {
             store.move_pointers()?;
         }
+        store.check_works()?;
         Ok(store)
     }
 
@@ -630,7 +634,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Replaces descriptions, records and pointers in one transaction.
+    /// Replaces descriptions, records, pointers and links to works in one transaction.
     fn describe(&self, new: &[Description], stamp: &Stamp) -> Result<(), StoreError> {
         let _change = self.change();
         let catalog = self.iris.catalog();
@@ -648,6 +652,9 @@ impl Store {
                 transaction.remove(&pointer);
             }
             transaction.insert(&self.pointer_quad(id, version));
+            for link in self.works_that_use(id)? {
+                transaction.insert(&link);
+            }
             // Agents are shared between datasets: a new name of an agent replaces the old one.
             for named in triples.iter().filter(|triple| triple.predicate.as_str() == foaf::NAME) {
                 for old in self.oxigraph.quads_for_pattern(

@@ -7,7 +7,7 @@ use oxrdf::{NamedNode, Triple};
 /// Graph of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredGraph {
-    /// Union of graphs of metadata: the catalogue, the profiles or the snippets.
+    /// Union of graphs of metadata: the catalogue, the profiles, the snippets or the works.
     Metadata(Vec<NamedNode>),
     /// Current content of a dataset.
     Content {
@@ -22,7 +22,7 @@ impl Store {
     /// Returns the default graph of queries.
     #[must_use]
     pub fn default_graph(&self) -> StoredGraph {
-        StoredGraph::Metadata(vec![self.iris.catalog(), self.iris.profiles(), self.iris.snippets()])
+        StoredGraph::Metadata(self.iris.metadata_graphs().to_vec())
     }
 
     /// Returns the graph with a public name: the IRI of a dataset, or of a graph of metadata. `None` for other names, as in queries.
@@ -30,7 +30,7 @@ impl Store {
         if let Some(id) = self.iris.dataset_id(name.as_str()) {
             return Ok(self.version(&id)?.map(|version| StoredGraph::Content { id, version }));
         }
-        if [self.iris.catalog(), self.iris.profiles(), self.iris.snippets()].contains(name) {
+        if self.iris.metadata_graphs().contains(name) {
             return Ok(Some(StoredGraph::Metadata(vec![name.clone()])));
         }
         Ok(None)

@@ -6,7 +6,7 @@ use oxrdf::{NamedOrBlankNode, Quad, Term};
 use std::sync::atomic::Ordering;
 
 impl Store {
-    /// Removes datasets: descriptions, records and pointers in one transaction, then derived data. Their content
+    /// Removes datasets: descriptions, records, pointers and links to works in one transaction, then derived data. Their content
     /// becomes invisible and is deleted by [`clear_replaced`](Self::clear_replaced) or by the next load; current
     /// readers may read it to the end. Returns the number of datasets removed.
     ///
@@ -30,14 +30,16 @@ impl Store {
 
     fn remove_from_catalog(&self, ids: &[&DatasetId]) -> Result<(), StoreError> {
         let _change = self.change();
-        let catalog = self.iris.catalog();
+        let (catalog, works) = (self.iris.catalog(), self.iris.works());
         let commit = self.start_commit();
         let mut transaction = self.oxigraph.start_transaction()?;
         self.mark(&commit, &mut transaction)?;
         for id in ids {
             let node = self.iris.dataset(id);
-            for triple in self.node_and_parts(&catalog, &node)? {
-                transaction.remove(&triple.in_graph(catalog.clone()));
+            for graph in [&catalog, &works] {
+                for triple in self.node_and_parts(graph, &node)? {
+                    transaction.remove(&triple.in_graph(graph.clone()));
+                }
             }
             self.record_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
             self.pointer_quads(id)?.iter().for_each(|quad| transaction.remove(quad));

@@ -57,7 +57,7 @@ impl Store {
         for membership in memberships {
             quads.push(membership?);
         }
-        for graph in [&catalog, &self.iris.profiles(), &self.iris.snippets()] {
+        for graph in &self.iris.metadata_graphs() {
             let triples = self.node_and_parts(graph, &node)?;
             quads.extend(triples.into_iter().map(|triple| triple.in_graph(graph.clone())));
         }

@@ -1,11 +1,11 @@
 //! Vectors of works, updated incrementally.
 
-use super::{read_works, works_folder};
 use crate::EngineError;
 use crate::encoding::{EncodingProgress, pack_rows, precision_of};
 use lodeseek_catalog::{CitingWork, DatasetId};
 use lodeseek_index::vectors::{Description, Precision, Rows, VectorsWriter, model_folder};
 use lodeseek_rerank::{Encoder, Granularity, Matrix};
+use lodeseek_store::{read_works, works_folder};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

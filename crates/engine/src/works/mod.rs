@@ -1,7 +1,7 @@
 //! Works that use datasets, as evidence for ranking: the datasets of the works nearest to a query are candidates.
 //!
 //! ```text
-//! home/works/works.jsonl   all works; the first line is a checksum
+//! home/works/works.jsonl   all works, which the store also describes in RDF
 //! home/works/MODEL/        one vector for each work, made by a model with one vector per text
 //! ```
 //!
@@ -19,21 +19,9 @@ pub(super) use nearest::{VoteLimits, WorkRetriever, WorkVotes};
 use super::EngineError;
 use lodeseek_catalog::CitingWork;
 use lodeseek_rerank::Encoder;
-use lodeseek_store::{Store, read_checked, write_checked};
+use lodeseek_store::{Store, read_works};
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-/// Returns the folder of a home's works and of their vectors.
-pub(super) fn works_folder(home: &Path) -> PathBuf {
-    home.join("works")
-}
-
-/// Returns the file of a home's works.
-pub(super) fn works_path(home: &Path) -> PathBuf {
-    works_folder(home).join("works.jsonl")
-}
+use std::path::Path;
 
 /// Report of adding works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -78,7 +66,7 @@ pub fn add_works(store: &Store, works: Vec<CitingWork>) -> Result<AddedWorks, En
     report.used_datasets = used.iter().filter(|id| ids.binary_search(id).is_ok()).count();
     report.unknown_datasets = used.len() - report.used_datasets;
     if report.added + report.replaced > 0 {
-        write_works(store.home(), &present)?;
+        store.replace_works(&present)?;
     }
     Ok(report)
 }
@@ -99,34 +87,4 @@ pub fn has_encoded_works(home: &Path, encoders: &[Box<dyn Encoder>]) -> Result<b
         }
     }
     Ok(false)
-}
-
-/// Reads the works of a home by their keys. A home without works has an empty list.
-pub(super) fn read_works(home: &Path) -> Result<BTreeMap<String, CitingWork>, EngineError> {
-    let Some(body) = read_checked(&works_path(home))? else { return Ok(BTreeMap::new()) };
-    let mut works = BTreeMap::new();
-    for line in body.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let work: CitingWork = serde_json::from_slice(line)?;
-        works.insert(work.key(), work);
-    }
-    Ok(works)
-}
-
-/// Renames a damaged file of works, so that a home can be used without it. Returns its new path.
-pub(super) fn set_works_aside(home: &Path) -> Result<PathBuf, EngineError> {
-    let path = works_path(home);
-    let aside = path.with_extension("damaged");
-    fs::rename(&path, &aside).map_err(|cause| EngineError::Io { path, cause })?;
-    Ok(aside)
-}
-
-fn write_works(home: &Path, works: &BTreeMap<String, CitingWork>) -> Result<(), EngineError> {
-    let mut body = Vec::new();
-    for work in works.values() {
-        serde_json::to_writer(&mut body, work)?;
-        body.push(b'\n');
-    }
-    let folder = works_folder(home);
-    fs::create_dir_all(&folder).map_err(|cause| EngineError::Io { path: folder.clone(), cause })?;
-    Ok(write_checked(&works_path(home), &body)?)
 }

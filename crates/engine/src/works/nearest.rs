@@ -1,12 +1,12 @@
 //! The works nearest to a query, and their votes for datasets.
 
 use super::encoding::text_digest;
-use super::{read_works, works_folder};
 use crate::EngineError;
 use lodeseek_catalog::{CitingWork, DatasetId};
 use lodeseek_index::vectors::{Rows, Vectors, VectorsError, VectorsSnapshot, model_folder};
 use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rerank::{Encoder, Query, dpr};
+use lodeseek_store::{read_works, works_folder};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::num::NonZeroUsize;

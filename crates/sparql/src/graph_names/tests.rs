@@ -92,7 +92,7 @@ impl Home {
             names.push((iris.graph(id, version), iris.dataset(id)));
             plain.insert_named_graph(&iris.dataset(id)).expect("inserted");
         }
-        let metadata_graphs = [iris.catalog(), iris.profiles(), iris.snippets()];
+        let metadata_graphs = iris.metadata_graphs();
         for quad in self.store.oxigraph().iter() {
             let quad = quad.expect("a quad");
             let GraphName::NamedNode(graph) = &quad.graph_name else { panic!("{quad}") };

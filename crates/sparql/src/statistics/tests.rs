@@ -216,7 +216,7 @@ fn query() -> impl Strategy<Value = String> {
         "FROM <dataset/a> FROM <dataset/a>",
         "FROM <dataset/a> FROM <dataset/c>",
         "FROM <catalog> FROM <dataset/c>",
-        "FROM <catalog> FROM <profiles> FROM <snippets>",
+        "FROM <catalog> FROM <profiles> FROM <snippets> FROM <works>",
         "FROM <catalog> FROM <profiles>",
         "FROM NAMED <dataset/a> FROM NAMED <dataset/b>",
         "FROM NAMED <dataset/d> FROM NAMED <dataset/d>",

@@ -1,0 +1,332 @@
+//! Works that use datasets: their list, and their description in RDF.
+//!
+//! ```text
+//! home/works/works.jsonl   all works; the first line is a checksum
+//! BASE/works               graph that describes the works of the list, for queries
+//! ```
+//!
+//! The graph is derived from the list. Beside the pointers the store has the checksum of the list that the graph describes. If it
+//! differs from that of the file, the graph is written again when the home is opened for writing: in a home of an earlier version,
+//! after a repair of the store, or if a process was killed between the two writes.
+//!
+//! A work names each dataset that it uses (`cito:usesDataFrom`), in the home or not. The inverse (`dcterms:isReferencedBy`) is
+//! stated of the datasets of the home only: it is written and removed in the transactions that write and remove their descriptions.
+
+use super::{Access, MAX_TRANSACTION_TRIPLES, Store, StoreError, graph_file};
+use lodeseek_catalog::{CitingWork, DatasetId};
+use lodeseek_rdf::vocab::{cito, dcterms};
+use oxigraph::store::Transaction;
+use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term};
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// Returns the folder of a home's works and of their vectors.
+#[must_use]
+pub fn works_folder(home: &Path) -> PathBuf {
+    home.join("works")
+}
+
+/// Returns the list of a home's works.
+#[must_use]
+pub fn works_path(home: &Path) -> PathBuf {
+    works_folder(home).join("works.jsonl")
+}
+
+/// Reads the works of a home by their keys. A home without works has an empty list.
+///
+/// # Errors
+/// If the list is damaged or cannot be read.
+pub fn read_works(home: &Path) -> Result<BTreeMap<String, CitingWork>, StoreError> {
+    let path = works_path(home);
+    let Some(body) = graph_file::read_checked(&path)? else { return Ok(BTreeMap::new()) };
+    let mut works = BTreeMap::new();
+    for line in body.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let work: CitingWork = serde_json::from_slice(line).map_err(|error| StoreError::io(&path)(error.into()))?;
+        works.insert(work.key(), work);
+    }
+    Ok(works)
+}
+
+/// Reads the first line of the list, which is its checksum. Returns `None` without a list.
+fn read_checksum(home: &Path) -> Result<Option<String>, StoreError> {
+    let path = works_path(home);
+    let mut line = String::new();
+    match File::open(&path).and_then(|file| BufReader::new(file).read_line(&mut line)) {
+        Ok(_) => Ok(Some(line.trim_end().to_owned())),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        // A damaged line is no checksum of a list.
+        Err(cause) if cause.kind() == ErrorKind::InvalidData => Ok(Some(String::new())),
+        Err(cause) => Err(StoreError::Io { path, cause }),
+    }
+}
+
+impl Store {
+    /// Replaces the list of works and their descriptions. The keys are those of the works.
+    ///
+    /// # Errors
+    /// If the list or the descriptions cannot be written.
+    pub fn replace_works(&self, works: &BTreeMap<String, CitingWork>) -> Result<(), StoreError> {
+        let path = works_path(&self.home);
+        let mut body = Vec::new();
+        for work in works.values() {
+            serde_json::to_writer(&mut body, work).map_err(|error| StoreError::io(&path)(error.into()))?;
+            body.push(b'\n');
+        }
+        let folder = works_folder(&self.home);
+        fs::create_dir_all(&folder).map_err(StoreError::io(&folder))?;
+        graph_file::write_checked(&path, &body)?;
+        self.describe_works(works)
+    }
+
+    /// Renames a damaged list, so that the home can be used without works. Returns its new path.
+    ///
+    /// # Errors
+    /// If the list cannot be renamed, or the descriptions cannot be removed.
+    pub fn set_works_aside(&self) -> Result<PathBuf, StoreError> {
+        let path = works_path(&self.home);
+        let aside = path.with_extension("damaged");
+        fs::rename(&path, &aside).map_err(StoreError::io(&path))?;
+        self.describe_works(&BTreeMap::new())?;
+        Ok(aside)
+    }
+
+    /// Describes the works if the graph belongs to another list. In a home that is open for reading, and if the list is damaged, a
+    /// warning is logged instead.
+    pub(super) fn check_works(&self) -> Result<(), StoreError> {
+        let described = self.described_checksums()?.pop().map(|quad| quad.object);
+        if described == read_checksum(&self.home)?.map(|checksum| Literal::from(checksum).into()) {
+            return Ok(());
+        }
+        if self.access == Access::Read {
+            tracing::warn!("the works of this home are not described in RDF yet; run `lodeseek index` once");
+            return Ok(());
+        }
+        match read_works(&self.home) {
+            Ok(works) => self.describe_works(&works),
+            Err(error) => {
+                tracing::warn!(%error, "the works of this home cannot be described in RDF");
+                Ok(())
+            }
+        }
+    }
+
+    /// Makes the graph of works describe exactly the given works.
+    fn describe_works(&self, works: &BTreeMap<String, CitingWork>) -> Result<(), StoreError> {
+        let graph = self.iris.works();
+        let mut new = self.work_quads(works)?;
+        let mut old = Vec::new();
+        for quad in self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into())) {
+            let quad = quad?;
+            if !new.remove(&quad) {
+                old.push(quad);
+            }
+        }
+        let _change = self.change();
+        if new.len() > MAX_TRANSACTION_TRIPLES {
+            self.bulk_load(new.drain())?;
+        }
+        let commit = self.start_commit();
+        let mut transaction = self.oxigraph.start_transaction()?;
+        self.mark(&commit, &mut transaction)?;
+        old.iter().for_each(|quad| transaction.remove(quad));
+        new.iter().for_each(|quad| transaction.insert(quad));
+        self.write_described_checksum(&mut transaction)?;
+        transaction.commit()?;
+        self.finish_commit(commit)
+    }
+
+    /// Returns the descriptions of works, and the links to them from the datasets of the home.
+    fn work_quads(&self, works: &BTreeMap<String, CitingWork>) -> Result<HashSet<Quad>, StoreError> {
+        let (graph, ids) = (self.iris.works(), self.ids()?);
+        let mut quads = HashSet::new();
+        for (key, work) in works {
+            quads.extend(work.to_triples(&self.iris).into_iter().map(|triple| triple.in_graph(graph.clone())));
+            let present = work.datasets.iter().filter(|id| ids.binary_search(id).is_ok());
+            quads.extend(present.map(|id| self.work_link(id, self.iris.work(key))));
+        }
+        Ok(quads)
+    }
+
+    /// Returns the links from a dataset to the works that use it.
+    pub(super) fn works_that_use(&self, id: &DatasetId) -> Result<Vec<Quad>, StoreError> {
+        let (graph, dataset) = (self.iris.works(), Term::from(self.iris.dataset(id)));
+        let property = NamedNodeRef::new_unchecked(cito::USES_DATA_FROM);
+        let mut links = Vec::new();
+        for quad in
+            self.oxigraph.quads_for_pattern(None, Some(property), Some(dataset.as_ref()), Some(graph.as_ref().into()))
+        {
+            if let NamedOrBlankNode::NamedNode(work) = quad?.subject {
+                links.push(self.work_link(id, work));
+            }
+        }
+        Ok(links)
+    }
+
+    fn work_link(&self, id: &DatasetId, work: NamedNode) -> Quad {
+        let property = NamedNode::new_unchecked(dcterms::IS_REFERENCED_BY);
+        Quad::new(self.iris.dataset(id), property, work, self.iris.works())
+    }
+
+    /// Returns the stored checksum of the described list. At most one, unless the store is damaged.
+    fn described_checksums(&self) -> Result<Vec<Quad>, StoreError> {
+        let (works, place) = (self.iris.works(), self.iris.versions());
+        let quads =
+            self.oxigraph.quads_for_pattern(Some(works.as_ref().into()), None, None, Some(place.as_ref().into()));
+        Ok(quads.collect::<Result<_, _>>()?)
+    }
+
+    fn write_described_checksum(&self, transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
+        self.described_checksums()?.iter().for_each(|quad| transaction.remove(quad));
+        if let Some(checksum) = read_checksum(&self.home)? {
+            let property = NamedNode::new_unchecked(dcterms::IDENTIFIER);
+            transaction.insert(&Quad::new(self.iris.works(), property, Literal::from(checksum), self.iris.versions()));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "rocksdb"))]
+mod tests {
+    use super::*;
+    use crate::{Loader, change_base};
+    use lodeseek_catalog::{Catalog, Iris};
+
+    fn load(store: &Store, folder: &Path, ids: &[&str]) {
+        let mut catalog =
+            "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .".to_owned();
+        for id in ids {
+            catalog += &format!("<http://e.org/{id}> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{id}\" .");
+        }
+        fs::write(folder.join("catalog.ttl"), catalog).expect("written");
+        let catalog = Catalog::read(&folder.join("catalog.ttl")).expect("a catalogue");
+        Loader::new(store).load(catalog, &|_| ()).expect("loaded");
+    }
+
+    fn id(text: &str) -> DatasetId {
+        DatasetId::new(text).expect("an id")
+    }
+
+    fn works(list: &[(&str, &[&str])]) -> BTreeMap<String, CitingWork> {
+        let work = |(title, datasets): &(&str, &[&str])| CitingWork {
+            title: (*title).to_owned(),
+            summary: String::new(),
+            year: Some(2020),
+            url: None,
+            datasets: datasets.iter().map(|text| id(text)).collect(),
+        };
+        list.iter().map(work).map(|work| (work.key(), work)).collect()
+    }
+
+    /// Returns the number of triples in the graph of works, and the links from datasets as (dataset, title).
+    fn graph(store: &Store) -> (usize, Vec<(String, String)>) {
+        let works = read_works(&store.home).expect("a list");
+        let graph = store.iris.works();
+        let quads = store.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
+        let quads: Vec<Quad> = quads.map(|quad| quad.expect("a quad")).collect();
+        let mut links = Vec::new();
+        for quad in quads.iter().filter(|quad| quad.predicate.as_str() == dcterms::IS_REFERENCED_BY) {
+            let (NamedOrBlankNode::NamedNode(dataset), Term::NamedNode(work)) = (&quad.subject, &quad.object) else {
+                panic!("{quad}")
+            };
+            let dataset = store.iris.dataset_id(dataset.as_str()).expect("a dataset").to_string();
+            let title = works[work.as_str().rsplit('/').next().expect("a key")].title.clone();
+            links.push((dataset, title));
+        }
+        links.sort();
+        (quads.len(), links)
+    }
+
+    fn links(list: &[(&str, &str)]) -> Vec<(String, String)> {
+        list.iter().map(|(dataset, title)| ((*dataset).to_owned(), (*title).to_owned())).collect()
+    }
+
+    #[test]
+    fn links_follow_the_works_and_the_datasets() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::in_memory(&folder.path().join("home"), Iris::default()).expect("a store");
+        load(&store, folder.path(), &["a"]);
+        store.replace_works(&works(&[("One", &["a", "b"]), ("Two", &["b"])])).expect("written");
+        // Of each work type, title and year; three uses, of which one is of a dataset of the home.
+        assert_eq!(graph(&store), (2 * 3 + 3 + 1, links(&[("a", "One")])));
+        let before = store.undo(&[id("b")]).expect("the state");
+        load(&store, folder.path(), &["b"]);
+        let all = links(&[("a", "One"), ("b", "One"), ("b", "Two")]);
+        assert_eq!(graph(&store), (2 * 3 + 3 + 3, all.clone()));
+        let loaded = store.undo(&[id("b")]).expect("the state");
+        store.restore(&before).expect("restored");
+        assert_eq!(graph(&store).1, links(&[("a", "One")]));
+        store.restore(&loaded).expect("restored");
+        assert_eq!(graph(&store).1, all);
+        store.remove(&[id("a")]).expect("removed");
+        assert_eq!(graph(&store).1, links(&[("b", "One"), ("b", "Two")]));
+        store.replace_works(&works(&[("Two", &["a"]), ("Three", &["b"])])).expect("written");
+        assert_eq!(graph(&store), (2 * 3 + 2 + 1, links(&[("b", "Three")])));
+        assert!(!store.oxigraph.iter().any(|quad| quad.expect("a quad").to_string().contains("\"One\"")));
+    }
+
+    #[test]
+    fn many_works_are_described_and_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::in_memory(&folder.path().join("home"), Iris::default()).expect("a store");
+        load(&store, folder.path(), &["a"]);
+        let titles: Vec<String> = (0..MAX_TRANSACTION_TRIPLES / 4).map(|number| format!("Work {number}")).collect();
+        let list: Vec<(&str, &[&str])> = titles.iter().map(|title| (title.as_str(), &["a"][..])).collect();
+        store.replace_works(&works(&list)).expect("written");
+        assert_eq!(graph(&store).0, 5 * list.len());
+        store.replace_works(&works(&list[..1])).expect("written");
+        assert_eq!(graph(&store), (5, links(&[("a", "Work 0")])));
+    }
+
+    #[test]
+    fn a_graph_of_another_list_is_written_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        let store = Store::open(&home, Access::Write, None).expect("a home");
+        load(&store, folder.path(), &["a"]);
+        store.replace_works(&works(&[("One", &["a"])])).expect("written");
+        let first = fs::read(works_path(&home)).expect("a list");
+        store.replace_works(&works(&[("One", &["a"]), ("Two", &["a"])])).expect("written");
+        let expected = graph(&store);
+        // A home of an earlier version has a list alone.
+        let _ = store.oxigraph.remove_named_graph(&store.iris.works());
+        store
+            .described_checksums()
+            .expect("read")
+            .iter()
+            .for_each(|quad| store.oxigraph.remove(quad).expect("removed"));
+        store.flush().expect("flushed");
+        drop(store);
+        let reader = Store::open(&home, Access::Read, None).expect("a home");
+        assert_eq!(graph(&reader).0, 0, "it cannot be written");
+        drop(reader);
+        let open = || Store::open(&home, Access::Write, None).expect("a home");
+        assert_eq!(graph(&open()), expected);
+        // The file changed, and the graph did not.
+        fs::write(works_path(&home), first).expect("written");
+        assert_eq!(graph(&open()), (5, links(&[("a", "One")])));
+        fs::write(works_path(&home), "damaged\n").expect("written");
+        let store = open();
+        store.set_works_aside().expect("renamed");
+        assert_eq!(graph(&store), (0, Vec::new()));
+    }
+
+    #[test]
+    fn works_move_to_another_base_and_into_a_rebuilt_store() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        let store = Store::open(&home, Access::Write, None).expect("a home");
+        load(&store, folder.path(), &["a"]);
+        store.replace_works(&works(&[("One", &["a", "b"])])).expect("written");
+        let expected = graph(&store);
+        drop(store);
+        change_base(&home, "https://b.org/x/").expect("moved");
+        let store = Store::open(&home, Access::Read, None).expect("a home");
+        assert_eq!(graph(&store), expected);
+        assert!(!store.oxigraph.iter().any(|quad| quad.expect("a quad").to_string().contains(Iris::DEFAULT_BASE)));
+        drop(store);
+        crate::rebuild_store(&home, &[]).expect("rebuilt");
+        assert_eq!(graph(&Store::open(&home, Access::Write, None).expect("a home")), expected);
+    }
+}
