@@ -16,6 +16,7 @@ use lodeseek_cluster::{
 };
 use lodeseek_index::AnalysisKind;
 use lodeseek_index::vectors::Precision;
+use lodeseek_rdf::MAX_COMPACT_BYTES;
 use lodeseek_snapshot::{RemoteFiles, RemoteSnapshots, SnapshotLocation};
 use lodeseek_store::{Access, Stamp, Store};
 use oxsdatatypes::DateTime;
@@ -156,6 +157,7 @@ impl WorkArguments {
             time: Duration::from_secs(self.time),
             analysis: self.analysis.or(config.settings.analysis).unwrap_or(AnalysisKind::Multilingual),
             precision: self.vectors.or(config.settings.encoders.vectors).unwrap_or_default(),
+            graph_limit: MAX_COMPACT_BYTES,
         };
         let remote = RemoteSnapshots::open(&self.location, &storage_options())?;
         let encoders = choice.open(None)?.or_warn()?;

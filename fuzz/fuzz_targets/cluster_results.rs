@@ -21,7 +21,7 @@ const TEMPLATES: [(&str, &str); 10] = [
         "header",
         r#"{"id":"a","base":"http://e.org/","analysis":"acordar","version":"0","lacks_content":false,"report":{"id":"a","title":"",
             "outcome":"loaded","triples":0,"read":0,"skipped":0,"files":[]},"objects":[{"sha256":"a","bytes":1},
-            {"sha256":"b","bytes":2},{"sha256":"c","bytes":3}]}"#,
+            {"sha256":"b","bytes":2},{"sha256":"c","bytes":3}],"sample":{"sha256":"d","bytes":4}}"#,
     ),
     ("description", "<http://e.org/dataset/a> <urn:p> \"x\"@en .\n_:b <urn:p> <urn:o> .\n"),
     (
@@ -35,7 +35,7 @@ const TEMPLATES: [(&str, &str); 10] = [
     ("content-vectors", "efgh"),
     (
         "",
-        r#"{"derived":{"version":"0","fingerprint":null,"lacks_content":false,"peak_bytes":0,"sizes":[1,1,2,0,1,1],
+        r#"{"derived":{"version":"0","fingerprint":null,"lacks_content":false,"peak_bytes":0,"sizes":[1,1,2,0,0,1,1],
             "report":{"id":"a","title":"","outcome":"loaded","triples":0,"read":0,"skipped":0,"files":[]}}}"#,
     ),
     ("", r#"{"failed":"x"}"#),

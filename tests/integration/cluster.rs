@@ -1,10 +1,23 @@
 //! Plan, work and assembly: a home of derived datasets, compared with one that `load` and `index` made.
 
 use super::support::{program, root, run};
+use lodeseek_catalog::{Catalog, Iris};
+use lodeseek_cluster::{
+    Assembly, AssemblyTarget, DERIVATION_ROLE, Plan, PlanOptions, TaskResult, TaskStatus, Worker, WorkerOptions,
+};
+use lodeseek_engine::{DerivedDataset, DerivedSource, Deriver, IndexOptions, Indexer};
+use lodeseek_index::AnalysisKind;
+use lodeseek_index::vectors::Precision;
+use lodeseek_rdf::vocab::lodeseek;
+use lodeseek_snapshot::{RemoteFiles, RemoteSnapshots, StorageOptions};
+use lodeseek_store::{Loader, Stamp, Store};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Runs the program with a standard input. Returns its exit code, its output and its messages.
@@ -161,6 +174,139 @@ fn other_settings_of_workers_are_an_error_with_both_values() {
     assert!(refused.contains("has vectors of int8, but the home has vectors of f16"), "{refused}");
     let assembled = site.assemble_with(&vectors, &int8, 0);
     assert!(assembled.contains("12 datasets encoded (12 by workers)"), "{assembled}");
+}
+
+/// Size of the compact form above which the graphs of a test are not held in memory.
+const GRAPH_LIMIT: usize = 20_000;
+const ANALYSIS: AnalysisKind = AnalysisKind::Multilingual;
+
+/// Writes a catalogue of three datasets: one exceeds [`GRAPH_LIMIT`], one does not, and one exceeds it with triple terms.
+fn write_large_catalog(folder: &Path) -> PathBuf {
+    fs::create_dir(folder).expect("a folder");
+    let mut catalog =
+        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n".to_owned();
+    for (id, files) in [("large", &["one.ttl", "two.ttl"][..]), ("small", &["small.nt"]), ("terms", &["terms.ttl"])] {
+        let files: Vec<String> = files.iter().map(|file| format!("[ dcat:downloadURL <{file}> ]")).collect();
+        writeln!(
+            catalog,
+            "<http://e.org/{id}> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{id} forest\" ; \
+             dcat:distribution {} .",
+            files.join(", ")
+        )
+        .expect("written");
+    }
+    let mut large = String::new();
+    for number in 0..1500 {
+        let (tree, class, other) = (number % 600, number % 7, (number * number) % 600);
+        writeln!(large, "<e:tree{tree}> a <e:Class{class}> ; <e:near> <e:tree{other}>, _:b{} .", number % 90)
+            .expect("written");
+        writeln!(large, "<e:tree{tree}> <e:label> \"tree {number} of {class}\"@en ; <e:height> {number}.{class}0 .")
+            .expect("written");
+    }
+    let half = large.len() / 2 + large[large.len() / 2..].find('\n').expect("a line") + 1;
+    let terms = (0..900).map(|number| format!("<e:a{number}> <e:p> <<( <e:a> <e:q> {number} )>> .\n"));
+    for (name, content) in [
+        ("catalog.ttl", catalog),
+        ("one.ttl", large[..half].to_owned()),
+        ("two.ttl", large[half..].to_owned() + "this is no statement .\n"),
+        ("small.nt", "<e:oak> <e:label> \"an oak\" .\n_:b <e:near> <e:oak> .\n".to_owned()),
+        ("terms.ttl", terms.collect()),
+    ] {
+        fs::write(folder.join(name), content).expect("written");
+    }
+    folder.join("catalog.ttl")
+}
+
+/// Files of all versions, by name.
+fn version_files(store: &Store) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(store.home().join("graphs")).expect("a folder") {
+        let entry = entry.expect("a file");
+        files.insert(entry.file_name().to_string_lossy().into_owned(), fs::read(entry.path()).expect("read"));
+    }
+    files
+}
+
+/// Quads of contents, descriptions, profiles and snippets.
+fn quads(store: &Store) -> BTreeSet<String> {
+    store.oxigraph().iter().map(|quad| quad.expect("a quad").to_string()).collect()
+}
+
+/// Document, profile and snippet as JSON and N-Triples.
+fn derived_text(derived: &DerivedDataset) -> String {
+    let DerivedDataset { document, profile, snippet, triples, .. } = derived;
+    let document = serde_json::to_string(document).expect("JSON");
+    format!("{triples}\n{document}\n{profile:?}\n{snippet:?}")
+}
+
+/// A worker that derived large datasets in memory gave other profiles, snippets and documents than one machine.
+#[test]
+fn workers_derive_datasets_that_exceed_memory_as_one_machine() {
+    let site = Site::new();
+    let path = write_large_catalog(&site.path("catalog"));
+    let catalog = || Catalog::read(&path).expect("a catalogue");
+    let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+    let home = |name: &str| {
+        let store = Store::in_memory(&site.path(name), iris.clone()).expect("a store");
+        store.with_graph_limit(GRAPH_LIMIT)
+    };
+    let options = IndexOptions { analysis: Some(ANALYSIS), ..IndexOptions::default() };
+    let single = home("single");
+    let loaded = Loader::new(&single).load(catalog(), &|_| ()).expect("loaded");
+    Indexer::new(&single, options).run(&|_| ()).expect("indexed");
+
+    let scratch = site.path("scratch");
+    fs::create_dir(&scratch).expect("a folder");
+    let worker_options = WorkerOptions {
+        program: env!("CARGO_BIN_EXE_lodeseek").into(),
+        arguments: vec!["worker-process".into(), DERIVATION_ROLE.into()],
+        scratch: scratch.clone(),
+        memory_megabytes: 1024,
+        time: Duration::from_secs(120),
+        analysis: ANALYSIS,
+        precision: Precision::default(),
+        graph_limit: GRAPH_LIMIT,
+    };
+    let remote = || {
+        let location = site.location().parse().expect("a location");
+        RemoteSnapshots::open(&location, &StorageOptions::default()).expect("storage")
+    };
+    let mut plan = Plan::default();
+    plan.add(&catalog(), &PlanOptions { iris: iris.clone(), now: None, files_at: None }).expect("planned");
+    let files = RemoteFiles::new(StorageOptions::default()).expect("files");
+    let worker = Worker::start(worker_options, remote(), files, Vec::new()).expect("a worker");
+    let results: Vec<TaskResult> = plan.tasks().iter().map(|task| worker.run(task).expect("a result")).collect();
+    assert!(results.iter().all(|result| result.status == TaskStatus::Derived), "{results:?}");
+    drop(worker);
+    assert_eq!(fs::read_dir(&scratch).expect("a folder").count(), 0, "temporary files remain");
+
+    let assembled = home("assembled");
+    let storage = remote();
+    let target = AssemblyTarget { analysis: ANALYSIS, precisions: BTreeMap::new() };
+    let mut assembly = Assembly::new(&storage, &results, &assembled, target).expect("an assembly");
+    let reloaded = assembly.load(&assembled, Stamp::default(), &|_| ()).expect("loaded");
+    let report = Indexer::new(&assembled, options).with_source(&assembly).run(&|_| ()).expect("indexed");
+    assert_eq!((report.indexed, report.reused), (3, 3));
+
+    let reports = [&loaded, &reloaded].map(|report| serde_json::to_string(&report.datasets).expect("JSON"));
+    assert_eq!(reports[0], reports[1]);
+    let (expected, found) = (version_files(&single), version_files(&assembled));
+    let samples: Vec<&String> = expected.keys().filter(|name| name.ends_with(".sample")).collect();
+    assert_eq!(samples.len(), 1, "one dataset exceeds memory: {samples:?}");
+    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+    for (name, content) in &expected {
+        assert!(found[name] == *content, "{name} differs");
+    }
+    assert_eq!(quads(&assembled), quads(&single));
+    assert!(quads(&single).iter().any(|quad| quad.contains(lodeseek::SAMPLED_TRIPLES)));
+    let deriver = Deriver::new(&iris, options, ANALYSIS);
+    for entry in single.entries().expect("entries") {
+        let version = deriver.version(&entry).expect("a version");
+        let content = single.open_content(&entry).expect("content");
+        let expected = deriver.derive(single.content_folder(), &entry, &version, &content).expect("derived");
+        let derived = assembly.derived(&entry.dataset.metadata.id, &version).expect("derived by the worker");
+        assert_eq!(derived_text(&derived), derived_text(&expected));
+    }
 }
 
 #[test]

@@ -129,7 +129,14 @@ pub(crate) fn start_query_workers(home: &Path) -> lodeseek_worker::Pool {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_lodeseek"));
     let arguments = vec!["--home".into(), home.into(), "worker-process".into(), "queries".into()];
     let readable = vec![home.to_owned()];
-    let limits = Limits { memory_megabytes: 512, open_files: 1024, stack_megabytes: 256, readable };
+    let limits = Limits {
+        memory_megabytes: 512,
+        open_files: 1024,
+        stack_megabytes: 256,
+        readable,
+        writable: Vec::new(),
+        file_bytes: 0,
+    };
     Pool::start(PoolOptions { program, arguments, limits, idle: 2, tasks: 100 }).expect("a pool")
 }
 

@@ -7,7 +7,7 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{AnalysisKind, DerivedDataset, DerivedSource, StageTimes};
 use lodeseek_index::vectors::{Precision, Rows};
 use lodeseek_snapshot::{RemoteSnapshots, StoredObject};
-use lodeseek_store::{LoadOptions, LoadProgress, LoadReport, Loader, StagedDataset, Stamp, Store, VersionFiles};
+use lodeseek_store::{LoadOptions, LoadProgress, LoadReport, Loader, StagedDataset, Stamp, Store, version_paths};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -117,10 +117,15 @@ impl<'r> Assembly<'r> {
             check_settings(&record, &header, &self.target)?;
             let description = record.description(&result.id)?;
             self.records.insert(DatasetId::new(result.id.as_str())?, path);
-            let paths = VersionFiles::paths(store.home(), &header.version);
-            let paths = paths.ok_or_else(|| not_valid("the version of its content is not valid"))?;
+            let paths = version_paths(store.home(), &header.version);
+            let [graph, counts, fingerprint, sample] =
+                paths.ok_or_else(|| not_valid("the version of its content is not valid"))?;
             if !store.has_graph_file(&header.version) {
-                files.extend(paths.into_iter().zip(header.objects));
+                files.extend([graph, counts, fingerprint].into_iter().zip(header.objects));
+            }
+            // A version that was loaded, and not indexed, has none.
+            if let Some(object) = header.sample.filter(|_| !sample.exists()) {
+                files.insert(sample, object);
             }
             let RecordHeader { version, lacks_content, report, .. } = header;
             staged.push(StagedDataset { description, version, lacks_content, report });

@@ -6,13 +6,16 @@ use lodeseek_catalog::{DatasetId, Iris, dcat};
 use lodeseek_engine::{AnalysisKind, Deriver, IndexOptions};
 use lodeseek_rdf::TripleGraphBuilder;
 use lodeseek_rdf::dump::Limits as DumpLimits;
-use lodeseek_store::{DatasetReport, Entry, SourceFile, VersionFiles, read_source_files};
+use lodeseek_store::{
+    ContentFolder, DatasetContent, DatasetReport, DirectContentReader, Entry, SourceFile, version_paths,
+};
 use lodeseek_worker::{Handler, Limits, TaskContext, serve};
 use oxrdf::Triple;
 use oxttl::NTriplesParser;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Name of the role of a worker process that derives datasets.
@@ -29,6 +32,10 @@ pub(crate) struct DerivationTask {
     pub(crate) description: String,
     pub(crate) sources: Vec<SourceFile>,
     pub(crate) analysis: AnalysisKind,
+    /// Empty folder for the files of the version and for temporary files. The process may write in it.
+    pub(crate) scratch: PathBuf,
+    /// Size of the compact form in bytes above which the graph is not held in memory.
+    pub(crate) graph_limit: usize,
 }
 
 /// The first piece of a result.
@@ -49,8 +56,9 @@ pub(crate) struct Derivation {
     pub(crate) lacks_content: bool,
     pub(crate) report: DatasetReport,
     pub(crate) peak_bytes: u64,
-    /// Sizes of the graph file, the counts, the fingerprint, the document, the profile and the snippet.
-    pub(crate) sizes: [u64; 6],
+    /// Sizes of the graph file, the counts, the fingerprint, the sample, the document, the profile and the snippet. The sample is
+    /// empty if the content does not exceed memory.
+    pub(crate) sizes: [u64; 7],
 }
 
 /// Runs this process as a worker until its standard input ends. `limits` is the last argument of the command line.
@@ -71,7 +79,7 @@ struct DerivationHandler {
 impl Handler for DerivationHandler {
     fn handle(&self, task: &[u8], context: &TaskContext) -> io::Result<()> {
         let task: DerivationTask = serde_json::from_slice(task)?;
-        let (mut derivation, contents) = match derive(&task) {
+        let (mut derivation, mut contents) = match derive(&task) {
             Ok(derived) => derived,
             Err(error) => {
                 return context.send(&serde_json::to_vec(&Answer::Failed(error.to_string()))?);
@@ -79,24 +87,54 @@ impl Handler for DerivationHandler {
         };
         derivation.peak_bytes = self.status.as_ref().and_then(|status| peak_bytes(status).ok()).unwrap_or_default();
         context.send(&serde_json::to_vec(&Answer::Derived(Box::new(derivation)))?)?;
-        for content in contents {
-            for piece in content.chunks(PIECE_BYTES) {
-                context.send(piece)?;
+        let mut piece = vec![0; PIECE_BYTES];
+        for content in &mut contents {
+            loop {
+                match content.reader.read(&mut piece)? {
+                    0 => break,
+                    length => context.send(&piece[..length])?,
+                }
             }
         }
         Ok(())
     }
 }
 
-/// Derives a dataset. Returns the contents in the order of [`Derivation::sizes`].
-fn derive(task: &DerivationTask) -> Result<(Derivation, [Vec<u8>; 6]), ClusterError> {
+/// Content of a result: a file, or bytes.
+struct Content {
+    bytes: u64,
+    reader: Box<dyn Read>,
+}
+
+impl Content {
+    /// Opens a file. A missing one is empty.
+    fn from_file(path: &Path) -> Result<Self, ClusterError> {
+        let file = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::from_bytes(Vec::new())),
+            opened => opened.map_err(ClusterError::io(path))?,
+        };
+        let bytes = file.metadata().map_err(ClusterError::io(path))?.len();
+        Ok(Self { bytes, reader: Box::new(file) })
+    }
+
+    fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self { bytes: bytes.len() as u64, reader: Box::new(Cursor::new(bytes)) }
+    }
+}
+
+/// Derives a dataset by the steps of a load and of an index. Returns the contents in the order of [`Derivation::sizes`].
+fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 7]), ClusterError> {
     let invalid = |reason: &dyn ToString| ClusterError::row(crate::task::TABLE, &task.id, reason.to_string());
     let iris = Iris::new(&task.base)?;
     let id = DatasetId::new(task.id.as_str())?;
     let description = parse_description(&task.description).map_err(|error| invalid(&error))?;
-    let content = read_source_files(&task.sources, &DumpLimits::default()).map_err(|error| invalid(&error))?;
-    let files = VersionFiles::new(&content.graph)?;
-    let entry = entry(&description, &id, &iris, &files.version)
+    let folder = ContentFolder::new(&task.scratch).with_graph_limit(task.graph_limit);
+    folder.create()?;
+    let DatasetContent { version, content, files, lacks_content } =
+        folder.read_sources(&task.sources, Path::new(""), &DumpLimits::default(), &DirectContentReader)?;
+    let triples = content.len();
+    drop(content);
+    let entry = entry(&description, &id, &iris, &version)
         .ok_or_else(|| invalid(&format!("its description does not describe {}", iris.dataset(&id))))?;
     let now = match task.planned.as_str() {
         "" => None,
@@ -104,22 +142,28 @@ fn derive(task: &DerivationTask) -> Result<(Derivation, [Vec<u8>; 6]), ClusterEr
     };
     let options = IndexOptions { now, ..IndexOptions::default() };
     let deriver = Deriver::new(&iris, options, task.analysis);
-    let derived = deriver.derive(&entry, &deriver.version(&entry)?, &content.graph)?;
-    let triples = content.graph.len() as u64;
-    drop(content.graph);
-    let report = DatasetReport::new(id, entry.dataset.metadata.title(), triples, content.files);
-    let json = |triples: &[Triple]| triples_to_json(triples).map_err(|error| invalid(&error));
+    // As the indexer opens it: of a graph close to the limit, the loader only estimates the size.
+    let content = folder.open(&version)?;
+    let derived = deriver.derive(&folder, &entry, &deriver.version(&entry)?, &content)?;
+    drop(content);
+    let report = DatasetReport::new(id, entry.dataset.metadata.title(), triples, files);
+    let paths = version_paths(&task.scratch, &version).ok_or_else(|| invalid(&"its version is not valid"))?;
+    let json = |triples: &[Triple]| triples_to_json(triples).map(Content::from_bytes).map_err(|error| invalid(&error));
     let document = serde_json::to_vec(&derived.document).map_err(|error| invalid(&error))?;
-    let contents =
-        [files.graph, files.counts, files.fingerprint, document, json(&derived.profile)?, json(&derived.snippet)?];
-    let derivation = Derivation {
-        version: files.version,
-        fingerprint: fingerprint(&contents[2]),
-        lacks_content: content.lacks_content,
-        report,
-        peak_bytes: 0,
-        sizes: contents.each_ref().map(|content| content.len() as u64),
-    };
+    let [graph, counts, canonical, sample] = &paths;
+    let canonical = fs::read(canonical).map_err(ClusterError::io(canonical))?;
+    let fingerprint = fingerprint(&canonical);
+    let contents = [
+        Content::from_file(graph)?,
+        Content::from_file(counts)?,
+        Content::from_bytes(canonical),
+        Content::from_file(sample)?,
+        Content::from_bytes(document),
+        json(&derived.profile)?,
+        json(&derived.snippet)?,
+    ];
+    let sizes = contents.each_ref().map(|content| content.bytes);
+    let derivation = Derivation { version, fingerprint, lacks_content, report, peak_bytes: 0, sizes };
     Ok((derivation, contents))
 }
 

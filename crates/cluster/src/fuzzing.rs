@@ -1,7 +1,7 @@
 //! Reading of tasks, records and derivations without storage and processes. Only in fuzz builds.
 
 use crate::record::Record;
-use crate::worker::Output;
+use crate::worker::{Output, OutputLimits};
 use crate::{ClusterError, Task};
 use arrow_ipc::reader::StreamReader;
 use oxrdf::Triple;
@@ -36,7 +36,7 @@ pub fn read_record(path: &Path, fingerprint: &str, digest: &str) -> Result<[Vec<
 /// # Errors
 /// If a file cannot be written.
 pub fn write_derivation(pieces: &[&[u8]], folder: &Path, max_bytes: u64) -> Result<bool, ClusterError> {
-    let mut output = Output::new(folder, max_bytes);
+    let mut output = Output::new(folder, OutputLimits { graph_bytes: max_bytes, other_bytes: max_bytes });
     for piece in pieces {
         output.take(piece)?;
     }

@@ -1,10 +1,10 @@
-//! Records: everything that a worker derived from a dataset, except its graph file, as one Arrow file.
+//! Records: everything that a worker derived from a dataset, except the files of its version, as one Arrow file.
 //!
 //! A record has the columns `part`, `name` and `content`. `name` is the fingerprint of an encoder for vectors, else empty.
 //!
 //! | part | content |
 //! |---|---|
-//! | `header` | JSON: id, base, version, report of the files, stored objects |
+//! | `header` | JSON: id, base, version, report of the files, stored objects: graph file, counts, fingerprint, sample |
 //! | `description` | the description in the catalogue graph, as N-Triples |
 //! | `profile`, `snippet` | triples as JSON |
 //! | `document` | the document of the text index with features, card and texts for encoders, as JSON |
@@ -58,6 +58,9 @@ pub(crate) struct RecordHeader {
     pub(crate) report: DatasetReport,
     /// The graph file, its counts and its fingerprint.
     pub(crate) objects: [StoredObject; 3],
+    /// The sample, if the content exceeds memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sample: Option<StoredObject>,
 }
 
 /// Number format and extent of the vectors of an encoder.

@@ -1,7 +1,7 @@
 //! The worker: fetches the files of tasks, has them derived in a worker process, encodes texts, and stores the results.
 //!
-//! The process that reads untrusted files has no network, no credentials and no files but those of its task. This process
-//! handles storage and models.
+//! The process that reads untrusted files has no network, no credentials and no files but those of its task. It writes in one
+//! folder, whose files this process does not open. This process handles storage and models.
 
 use crate::derivation::{Answer, Derivation, DerivationTask, peak_bytes};
 use crate::record::{RecordBuilder, RecordHeader};
@@ -13,8 +13,8 @@ use lodeseek_engine::{AnalysisKind, encode_dataset};
 use lodeseek_index::IndexDocument;
 use lodeseek_index::vectors::Precision;
 use lodeseek_rerank::Encoder;
-use lodeseek_snapshot::{Fetched, RemoteFiles, RemoteSnapshots, SnapshotError, StoredObject};
-use lodeseek_store::{SourceFile, SourcePlace, VersionFiles};
+use lodeseek_snapshot::{Fetched, RemoteFiles, RemoteSnapshots, SnapshotError};
+use lodeseek_store::{SourceFile, SourcePlace, version_paths};
 use lodeseek_worker::{Limits, Pool, PoolOptions, Task as PoolTask, WorkerError};
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -27,8 +27,10 @@ use tempfile::TempDir;
 
 /// Number of tasks after which a worker process is replaced.
 const TASKS_OF_PROCESS: usize = 1_000;
-/// Maximum number of open files of a worker process.
-const OPEN_FILES: u64 = 64;
+/// Maximum number of open files of a worker process. A graph that exceeds memory is merged from three files for each 128 MiB.
+const OPEN_FILES: u64 = 4096;
+/// Maximum size in bytes of a file that a worker process writes, such as a graph file.
+const FILE_BYTES: u64 = 64 << 30;
 /// Stack of a worker process in megabytes. Readers of nested formats recurse.
 const STACK_MEGABYTES: u64 = 256;
 
@@ -49,6 +51,9 @@ pub struct WorkerOptions {
     pub analysis: AnalysisKind,
     /// Number format of vectors.
     pub precision: Precision,
+    /// Size of the compact form in bytes above which a graph is not held in memory: that of the home,
+    /// [`MAX_COMPACT_BYTES`](lodeseek_rdf::MAX_COMPACT_BYTES). For tests of large graphs.
+    pub graph_limit: usize,
 }
 
 /// A worker.
@@ -59,6 +64,8 @@ pub struct Worker {
     encoders: Vec<Box<dyn Encoder>>,
     pool: Pool,
     folder: TempDir,
+    /// Folder in which the worker process may write.
+    process_folder: PathBuf,
     status: Option<Mutex<File>>,
 }
 
@@ -74,11 +81,15 @@ impl Worker {
         encoders: Vec<Box<dyn Encoder>>,
     ) -> Result<Self, ClusterError> {
         let folder = tempfile::tempdir_in(&options.scratch).map_err(ClusterError::io(&options.scratch))?;
+        let process_folder = folder.path().join("process");
+        fs::create_dir(&process_folder).map_err(ClusterError::io(&process_folder))?;
         let limits = Limits {
             memory_megabytes: options.memory_megabytes,
             open_files: OPEN_FILES,
             stack_megabytes: STACK_MEGABYTES,
             readable: vec![folder.path().to_owned()],
+            writable: vec![process_folder.clone()],
+            file_bytes: FILE_BYTES,
         };
         let pool = Pool::start(PoolOptions {
             program: options.program.clone(),
@@ -88,7 +99,7 @@ impl Worker {
             tasks: TASKS_OF_PROCESS,
         })?;
         let status = File::open("/proc/self/status").ok().map(Mutex::new);
-        Ok(Self { options, remote, files, encoders, pool, folder, status })
+        Ok(Self { options, remote, files, encoders, pool, folder, process_folder, status })
     }
 
     /// Returns the protections that this system lacks.
@@ -137,6 +148,7 @@ impl Worker {
             Err(ClusterError::Storage(SnapshotError::Location(error))) => return Ok(Err(error.to_string())),
             sources => sources?,
         };
+        let scratch = tempfile::tempdir_in(&self.process_folder).map_err(ClusterError::io(&self.process_folder))?;
         let derivation_task = DerivationTask {
             id: task.id.clone(),
             base: task.base.clone(),
@@ -144,9 +156,12 @@ impl Worker {
             description: task.description.clone(),
             sources,
             analysis: self.options.analysis,
+            scratch: scratch.path().to_owned(),
+            graph_limit: self.options.graph_limit,
         };
         let json = serde_json::to_vec(&derivation_task).map_err(|error| ClusterError::row(TABLE, &task.id, error))?;
-        let mut output = Output::new(folder, self.options.memory_megabytes << 20);
+        let limits = OutputLimits { graph_bytes: FILE_BYTES, other_bytes: self.options.memory_megabytes << 20 };
+        let mut output = Output::new(folder, limits);
         let run = PoolTask { task: &json, input: &[], time: self.options.time, is_cancelled: &|| false, answer: None };
         let done = self.pool.run(&run, &mut |piece| match output.take(&piece) {
             Ok(()) => ControlFlow::Continue(()),
@@ -162,7 +177,7 @@ impl Worker {
             Ok(()) => Ok(output.finish().and_then(|derived| {
                 // The worker process parsed untrusted files: its result may name nothing but its own task.
                 let Derivation { version, report, .. } = &derived.0;
-                if report.id.as_str() != task.id || VersionFiles::paths(Path::new(""), version).is_none() {
+                if report.id.as_str() != task.id || version_paths(Path::new(""), version).is_none() {
                     return Err("the worker process returned a result that is not valid".to_owned());
                 }
                 Ok(derived)
@@ -210,14 +225,12 @@ impl Worker {
         contents: &Contents,
         folder: &Path,
     ) -> Result<TaskResult, ClusterError> {
-        let [graph, counts, fingerprint, document, profile, snippet] = contents.each_ref();
-        let mut objects = Vec::with_capacity(3);
-        for path in [graph, counts, fingerprint] {
-            objects.push(self.remote.store_file(path)?);
-        }
-        let objects: [StoredObject; 3] =
-            objects.try_into().map_err(|_| ClusterError::row(TABLE, &task.id, "three files were not stored"))?;
-        let Derivation { version, lacks_content, report, .. } = derivation;
+        let [graph, counts, fingerprint, sample, document, profile, snippet] = contents.each_ref();
+        let store_file = |path: &PathBuf| self.remote.store_file(path);
+        let objects = [store_file(graph)?, store_file(counts)?, store_file(fingerprint)?];
+        let Derivation { version, lacks_content, report, sizes, .. } = derivation;
+        let [_, _, _, sample_bytes, ..] = sizes;
+        let sample = if sample_bytes > 0 { Some(store_file(sample)?) } else { None };
         let (triples, skipped) = (report.triples, report.skipped);
         let problem = report.files.iter().find_map(|file| Some(format!("{}: {}", file.file, file.problems.first()?)));
         let header = RecordHeader {
@@ -228,6 +241,7 @@ impl Worker {
             lacks_content,
             report,
             objects: objects.clone(),
+            sample: sample.clone(),
         };
         let read = |path: &PathBuf| fs::read(path).map_err(ClusterError::io(path));
         let document = read(document)?;
@@ -254,7 +268,7 @@ impl Worker {
             skipped,
             fingerprint: derivation.fingerprint,
             graph: Some(objects[0].sha256.clone()),
-            stored_bytes: record.bytes + objects.iter().map(|object| object.bytes).sum::<u64>(),
+            stored_bytes: record.bytes + objects.iter().chain(&sample).map(|object| object.bytes).sum::<u64>(),
             record: Some(record),
             seconds: 0.0,
             encoding_seconds,
@@ -277,7 +291,24 @@ impl Worker {
 }
 
 /// Paths of the contents of a derivation, in the order of [`Derivation::sizes`].
-pub(crate) type Contents = [PathBuf; 6];
+pub(crate) type Contents = [PathBuf; 7];
+
+/// Maximum sizes of the contents of a derivation in bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct OutputLimits {
+    /// Size of the graph file, which may exceed memory.
+    pub(crate) graph_bytes: u64,
+    /// Total size of the other contents, which the process had in memory.
+    pub(crate) other_bytes: u64,
+}
+
+impl OutputLimits {
+    fn allow(self, sizes: [u64; 7]) -> bool {
+        let [graph, others @ ..] = sizes;
+        let total = others.iter().fold(0_u64, |sum, size| sum.saturating_add(*size));
+        graph <= self.graph_bytes && total <= self.other_bytes
+    }
+}
 
 /// The output of a worker process, which is written to files as it comes.
 pub(crate) struct Output {
@@ -285,15 +316,14 @@ pub(crate) struct Output {
     answer: Option<Answer>,
     /// The content that is written: its place, its file, and the number of missing bytes.
     current: Option<(usize, File, u64)>,
-    /// Maximum total size of the contents in bytes: the process has them in memory.
-    max_bytes: u64,
+    limits: OutputLimits,
     error: Option<ClusterError>,
 }
 
 impl Output {
-    pub(crate) fn new(folder: &Path, max_bytes: u64) -> Self {
-        let names = ["graph", "counts", "fingerprint", "document", "profile", "snippet"];
-        Self { paths: names.map(|name| folder.join(name)), answer: None, current: None, max_bytes, error: None }
+    pub(crate) fn new(folder: &Path, limits: OutputLimits) -> Self {
+        let names = ["graph", "counts", "fingerprint", "sample", "document", "profile", "snippet"];
+        Self { paths: names.map(|name| folder.join(name)), answer: None, current: None, limits, error: None }
     }
 
     /// Takes a piece: the answer, or a part of the contents.
@@ -303,9 +333,9 @@ impl Output {
                 |error| Answer::Failed(format!("the worker process returned a result that is not valid: {error}"));
             let mut answer = serde_json::from_slice(piece).unwrap_or_else(not_valid);
             if let Answer::Derived(derivation) = &answer
-                && derivation.sizes.iter().fold(0_u64, |sum, size| sum.saturating_add(*size)) > self.max_bytes
+                && !self.limits.allow(derivation.sizes)
             {
-                answer = Answer::Failed("the worker process announced a result larger than its memory".to_owned());
+                answer = Answer::Failed("the worker process announced a result larger than its limits".to_owned());
             }
             self.answer = Some(answer);
             return self.open(0);
@@ -352,9 +382,9 @@ impl Output {
 mod tests {
     use super::*;
 
-    fn finished(answer: &str, max_bytes: u64) -> Result<[u64; 6], String> {
+    fn finished(answer: &str, graph_bytes: u64, other_bytes: u64) -> Result<[u64; 7], String> {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut output = Output::new(folder.path(), max_bytes);
+        let mut output = Output::new(folder.path(), OutputLimits { graph_bytes, other_bytes });
         for piece in [answer, "abc", "def"] {
             output.take(piece.as_bytes()).expect("taken");
         }
@@ -364,13 +394,16 @@ mod tests {
 
     #[test]
     fn results_of_the_process_are_bounded() {
-        let derived = r#"{"derived":{"version":"0","fingerprint":null,"lacks_content":false,"peak_bytes":0,"sizes":[1,1,2,0,1,1],
+        let derived = r#"{"derived":{"version":"0","fingerprint":null,"lacks_content":false,"peak_bytes":0,"sizes":[1,1,1,0,1,1,1],
             "report":{"id":"a","title":"","outcome":"loaded","triples":0,"read":0,"skipped":0,"files":[]}}}"#;
-        assert_eq!(finished(derived, 6), Ok([1, 1, 2, 0, 1, 1]));
-        assert!(finished(derived, 5).is_err_and(|reason| reason.contains("larger than its memory")));
-        let huge = derived.replace("[1,1,", "[18446744073709551615,1,");
-        assert!(finished(&huge, u64::MAX - 1).is_err_and(|reason| reason.contains("larger than its memory")));
+        assert_eq!(finished(derived, 1, 5), Ok([1, 1, 1, 0, 1, 1, 1]));
+        let is_too_large =
+            |outcome: Result<_, String>| outcome.is_err_and(|reason| reason.contains("larger than its limits"));
+        assert!(is_too_large(finished(derived, 1, 4)));
+        assert!(is_too_large(finished(derived, 0, 5)));
+        let huge = derived.replace("[1,1,", "[1,18446744073709551615,");
+        assert!(is_too_large(finished(&huge, 1, u64::MAX - 1)));
         let other = derived.replace(r#""id":"a""#, r#""id":"a b""#);
-        assert!(finished(&other, 6).is_err_and(|reason| reason.contains("invalid dataset id")));
+        assert!(finished(&other, 1, 5).is_err_and(|reason| reason.contains("invalid dataset id")));
     }
 }

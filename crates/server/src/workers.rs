@@ -104,7 +104,14 @@ fn pool_options(home: &Path, role: WorkerRole, options: &WorkerOptions) -> PoolO
         // Readers of nested formats recurse. The folders follow when a pool is started.
         WorkerRole::Files => (64, 256, Vec::new()),
     };
-    let limits = Limits { memory_megabytes: options.memory_megabytes, open_files, stack_megabytes, readable };
+    let limits = Limits {
+        memory_megabytes: options.memory_megabytes,
+        open_files,
+        stack_megabytes,
+        readable,
+        writable: Vec::new(),
+        file_bytes: 0,
+    };
     let program = options.program.clone();
     PoolOptions { program, arguments, limits, idle: IDLE_WORKERS, tasks: TASKS_OF_WORKER }
 }

@@ -1,12 +1,11 @@
 //! Content of dataset versions: in memory, or streamed if it is large.
 
-use super::{Entry, Store, StoreError, graph_file};
+use super::{ContentFolder, Entry, Store, StoreError, graph_file};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::{StreamedGraph, Triple, TripleCursor, TripleGraph};
 use oxrdf::Triple as OxTriple;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
 
 /// Maximum number of triples of a large graph in memory.
 pub(super) const PART: usize = 2_000_000;
@@ -114,7 +113,13 @@ impl Store {
     /// [`MAX_COMPACT_BYTES`](lodeseek_rdf::MAX_COMPACT_BYTES). For tests of large graphs.
     #[must_use]
     pub fn with_graph_limit(self, bytes: usize) -> Self {
-        Self { graph_limit: bytes, ..self }
+        Self { content_folder: self.content_folder.clone().with_graph_limit(bytes), ..self }
+    }
+
+    /// Returns the folder of the files of dataset versions, which is the home.
+    #[must_use]
+    pub fn content_folder(&self) -> &ContentFolder {
+        &self.content_folder
     }
 
     /// Opens all of a dataset's content.
@@ -123,10 +128,10 @@ impl Store {
     }
 
     pub(super) fn open_content_of(&self, id: &DatasetId, version: &str) -> Result<StoredContent, StoreError> {
-        let path = graph_file::path(&self.home, version);
-        match graph_file::open(&path, version, self.graph_limit) {
+        match self.content_folder.try_open(version) {
             Ok(content) => Ok(content),
             Err(reason) => {
+                let path = self.content_folder.graph_path(version);
                 tracing::warn!(dataset = %id, path = %path.display(), %reason, "graph file cannot be used; reading the graph from the store");
                 if self.is_index_only(id)? {
                     return Err(StoreError::Damaged {
@@ -148,28 +153,6 @@ impl Store {
     pub fn has_graph_file(&self, version: &str) -> bool {
         graph_file::verify(&graph_file::path(&self.home, version), version).is_ok()
     }
-
-    /// Returns the path of the graph file of a version.
-    #[must_use]
-    pub fn graph_path(&self, version: &str) -> PathBuf {
-        graph_file::path(&self.home, version)
-    }
-
-    /// Returns a folder for temporary files that does not exist yet. Its user removes it. The folders of a killed process are removed
-    /// when the home is opened for writing.
-    #[must_use]
-    pub fn scratch_folder(&self) -> PathBuf {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        self.home.join(SCRATCH).join(NEXT.fetch_add(1, Ordering::Relaxed).to_string())
-    }
-}
-
-/// Folder of temporary files in a home.
-const SCRATCH: &str = "scratch";
-
-/// Removes the temporary files that a killed process left.
-pub(super) fn remove_scratch(home: &Path) -> Result<(), StoreError> {
-    super::repair::remove_folder(&home.join(SCRATCH))
 }
 
 #[cfg(test)]
@@ -265,7 +248,7 @@ mod tests {
             prop_assert_eq!(counts(&large), counts(&whole));
             let damage = large.store.verify(&|_, _| ()).expect("verified").damage;
             prop_assert!(damage.iter().all(|damage| damage.part != crate::DamagedPart::Content && damage.part != crate::DamagedPart::GraphFile), "{:?}", damage);
-            let scratch = large.store.home().join(SCRATCH);
+            let scratch = large.store.home().join("scratch");
             prop_assert!(!scratch.exists() || fs::read_dir(&scratch).expect("read").count() == 0, "temporary files remain");
         }
     }
@@ -290,7 +273,7 @@ mod tests {
         };
         let error = load(LoadOptions { reader: Arc::new(WithoutWorkers), ..LoadOptions::default() });
         assert_eq!(error, "cannot read the files of datasets: cannot start a worker process");
-        let scratch = store.home().join(SCRATCH);
+        let scratch = store.home().join("scratch");
         fs::remove_dir_all(&scratch).expect("removed");
         fs::write(&scratch, "a file in place of the folder").expect("written");
         let error = load(LoadOptions::default());
@@ -332,7 +315,7 @@ mod tests {
         let content = crate::read_content_within(home, version, 1000).expect("read");
         let ReadContent::Complete(graph) = content else { panic!("{content:?}") };
         assert_eq!(graph.len(), 3);
-        loaded.store.write_sample(version, &graph).expect("written");
+        loaded.store.content_folder().write_sample(version, &graph).expect("written");
         let content = crate::read_content_within(home, version, 5).expect("a sample");
         assert!(matches!(content, ReadContent::Sample(_)));
     }

@@ -224,13 +224,8 @@ impl GraphCounts {
     /// Writes the file with the counts of a version. It is not synced.
     pub fn write(&self, home: &Path, version: &str) -> Result<(), StoreError> {
         let path = path(home, version);
-        graph_file::write_without_sync(&path, &self.to_bytes(&path)?)
-    }
-
-    /// Returns the content of their file. `path` is for errors.
-    pub(super) fn to_bytes(&self, path: &Path) -> Result<Vec<u8>, StoreError> {
-        let body = serde_json::to_vec(self).map_err(|error| StoreError::io(path)(error.into()))?;
-        Ok(graph_file::with_checksum(&body))
+        let body = serde_json::to_vec(self).map_err(|error| StoreError::io(&path)(error.into()))?;
+        graph_file::write_without_sync(&path, &graph_file::with_checksum(&body))
     }
 
     /// Reads the counts of a version. Returns `None` if their file is missing or damaged.

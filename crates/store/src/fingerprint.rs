@@ -66,11 +66,6 @@ fn compute(version: &str, graph: &TripleGraph) -> String {
     })
 }
 
-/// Returns the content of the file with the fingerprint of a version.
-pub(super) fn bytes(version: &str, graph: &TripleGraph) -> Vec<u8> {
-    graph_file::with_checksum(compute(version, graph).as_bytes())
-}
-
 pub(super) fn path(home: &Path, version: &str) -> PathBuf {
     home.join("graphs").join(format!("{version}.{SUFFIX}"))
 }

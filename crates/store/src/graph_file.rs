@@ -39,13 +39,10 @@ pub(super) fn write(home: &Path, graph: &TripleGraph) -> Result<String, StoreErr
 }
 
 /// Writes a graph from sorted runs, if its file is missing or damaged. Returns its version, and its content as [`open`] does.
-/// The file is not [synced](sync_files). `temporary` is its path until its name is known.
-pub(super) fn write_runs(
-    home: &Path,
-    runs: SortedRuns,
-    temporary: &Path,
-    limit: usize,
-) -> Result<(String, StoredContent), StoreError> {
+/// The file is not [synced](sync_files).
+pub(super) fn write_runs(home: &Path, runs: SortedRuns, limit: usize) -> Result<(String, StoredContent), StoreError> {
+    // Its name is not known yet.
+    let temporary = &temporary_path(&path(home, "runs"));
     let file = File::create(temporary).map_err(StoreError::io(temporary))?;
     let info = FrameInfo::new().block_size(BlockSize::Max1MB);
     let encoder = FrameEncoder::with_frame_info(info, io::BufWriter::with_capacity(1 << 20, file));
@@ -102,14 +99,10 @@ pub(super) fn restore(home: &Path, expected: &str, graph: &TripleGraph) -> Resul
 }
 
 fn write_compact(path: &Path, compact: &[u8]) -> Result<(), StoreError> {
-    write_without_sync(path, &compress(path, compact)?)
-}
-
-/// Compresses the compact form of a graph. `path` is for errors.
-pub(super) fn compress(path: &Path, compact: &[u8]) -> Result<Vec<u8>, StoreError> {
     let mut encoder = FrameEncoder::new(Vec::with_capacity(compact.len() / 2));
     encoder.write_all(compact).map_err(StoreError::io(path))?;
-    encoder.finish().map_err(|error| StoreError::io(path)(error.into()))
+    let compressed = encoder.finish().map_err(|error| StoreError::io(path)(error.into()))?;
+    write_without_sync(path, &compressed)
 }
 
 /// Opens a graph and verifies it against its name. A graph whose compact form has more than `limit` bytes is not held in memory,

@@ -1,11 +1,9 @@
 //! Files of a dataset, and their content as one graph.
 
-use super::StoreError;
-use super::counts::GraphCounts;
-use super::{counts, fingerprint, graph_file};
+use super::StoredContent;
 use lodeseek_catalog::{Dataset, DatasetId, Distribution, Iris, LocalCopy, Location, dcat};
+use lodeseek_rdf::TripleSink;
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome};
-use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, TripleSink};
 use oxrdf::{NamedNode, Triple};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -39,10 +37,13 @@ pub enum SourcePlace {
     Unreadable(String),
 }
 
-/// Content of a dataset.
+/// Content of a dataset, whose version files are in a [`ContentFolder`](super::ContentFolder).
+#[derive(Debug)]
 pub struct DatasetContent {
+    /// Version, which is the name of the files without their suffixes.
+    pub version: String,
     /// All triples of its files.
-    pub graph: TripleGraph,
+    pub content: StoredContent,
     /// Reports about its files.
     pub files: Vec<FileReport>,
     /// If true, a file that should hold content is missing, damaged, or holds nothing that can be read.
@@ -121,16 +122,6 @@ impl ContentReader for DirectContentReader {
     fn read_file(&self, file: &DumpFile, _: &Path, sink: &mut dyn TripleSink) -> io::Result<Vec<FileReport>> {
         Ok(file.read(sink))
     }
-}
-
-/// Reads the files of a dataset into one graph. Problems of files are in their reports.
-///
-/// # Errors
-/// As for [`ContentReader::read_file`]; none with [`DirectContentReader`].
-pub fn read_source_files(sources: &[SourceFile], limits: &Limits) -> io::Result<DatasetContent> {
-    let mut builder = TripleGraphBuilder::new();
-    let (files, lacks_content) = read_into(&mut builder, sources, Path::new(""), limits, &DirectContentReader)?;
-    Ok(DatasetContent { graph: builder.finish(), files, lacks_content })
 }
 
 /// Reads the files of a dataset. Returns their reports, and true if a file that should hold content does not.
@@ -219,39 +210,5 @@ fn base_of(distribution: &Distribution, id: &DatasetId, iris: &Iris) -> String {
     match (&distribution.location, &distribution.copy) {
         (Location::Remote(address), Some(_)) if NamedNode::new(address.as_str()).is_ok() => address.clone(),
         (location, _) => iris.dump_base(id, location.as_str()),
-    }
-}
-
-/// Contents of the files of a dataset version in the folder `graphs` of a home, created by another process.
-pub struct VersionFiles {
-    /// Version, which is the name of the files without their suffixes.
-    pub version: String,
-    /// Content of the graph file.
-    pub graph: Vec<u8>,
-    /// Content of the file with the counts.
-    pub counts: Vec<u8>,
-    /// Content of the file with the canonical fingerprint.
-    pub fingerprint: Vec<u8>,
-}
-
-impl VersionFiles {
-    /// Creates the files of a graph in memory.
-    ///
-    /// # Errors
-    /// If the graph cannot be compressed, or its counts cannot be serialized.
-    pub fn new(graph: &TripleGraph) -> Result<Self, StoreError> {
-        let compact = graph.to_compact();
-        let version = graph_file::checksum(&compact);
-        let compressed = graph_file::compress(Path::new(&version), &compact)?;
-        let counts = GraphCounts::from_graph(graph).to_bytes(Path::new(&version))?;
-        let fingerprint = fingerprint::bytes(&version, graph);
-        Ok(Self { graph: compressed, counts, fingerprint, version })
-    }
-
-    /// Returns the paths of the files in a home: of the graph, the counts and the fingerprint. `None` if the version is not valid.
-    #[must_use]
-    pub fn paths(home: &Path, version: &str) -> Option<[PathBuf; 3]> {
-        let paths = || [graph_file::path(home, version), counts::path(home, version), fingerprint::path(home, version)];
-        graph_file::is_version(version).then(paths)
     }
 }

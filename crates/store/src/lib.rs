@@ -39,6 +39,7 @@ mod blank;
 mod change;
 mod commit_record;
 mod content;
+mod content_folder;
 pub mod counts;
 mod fingerprint;
 mod graph_file;
@@ -63,13 +64,14 @@ mod view;
 mod works;
 
 pub use content::StoredContent;
+pub use content_folder::{ContentFolder, version_paths};
 pub use counts::{GraphCounts, UsageCounts};
 pub use fingerprint::Fingerprint;
 pub use graph_file::{read_checked, write_checked, write_whole};
 pub use home_folder::create_private_folder;
 pub use intake::{
-    ContentReader, DatasetContent, DirectContentReader, DumpFile, SourceFile, SourcePlace, VersionFiles,
-    describe_dataset, read_source_files, source_files,
+    ContentReader, DatasetContent, DirectContentReader, DumpFile, SourceFile, SourcePlace, describe_dataset,
+    source_files,
 };
 pub use journal::{PastDataset, PastLoad};
 pub use load::{
@@ -253,7 +255,7 @@ pub fn is_home(home: &Path) -> bool {
 pub enum ReadContent {
     /// All triples.
     Complete(TripleGraph),
-    /// [Sample](Store::write_sample) of a graph that exceeds memory.
+    /// [Sample](ContentFolder::write_sample) of a graph that exceeds memory.
     Sample(TripleGraph),
 }
 
@@ -269,10 +271,7 @@ fn read_content_within(home: &Path, version: &str, limit: usize) -> Result<ReadC
     if let Some(sample) = sample::read(home, version) {
         return Ok(ReadContent::Sample(sample));
     }
-    let path = graph_file::path(home, version);
-    let damaged =
-        |reason| StoreError::Damaged { home: home.to_owned(), reason: format!("{}: {reason}", path.display()) };
-    match graph_file::open(&path, version, limit).map_err(damaged)? {
+    match ContentFolder::new(home).with_graph_limit(limit).open(version)? {
         StoredContent::InMemory(graph) => Ok(ReadContent::Complete(graph)),
         StoredContent::Streamed(_) => Err(StoreError::TooLarge { id: version.to_owned() }),
     }
@@ -297,8 +296,8 @@ pub struct Store {
     iris: Iris,
     oxigraph: Oxigraph,
     access: Access,
-    /// Size of the compact form above which a graph is not held in memory.
-    graph_limit: usize,
+    /// Folder of the files of dataset versions: the home.
+    content_folder: ContentFolder,
     /// Place of the content of loaded datasets.
     content_place: ContentPlace,
     /// Incremented before and after each change of metadata.
@@ -346,14 +345,14 @@ impl Store {
         }
         if access == Access::Write {
             create_private_folder(home)?;
-            fs::create_dir_all(home.join("graphs")).map_err(StoreError::io(home))?;
+            ContentFolder::new(home).create()?;
         }
         let lock = lock(home, access)?;
         rebase::check(home)?;
         let (iris, content_place) = settings(home, access, base)?;
         if access == Access::Write {
             view::remove_old_views(home)?;
-            content::remove_scratch(home)?;
+            ContentFolder::new(home).remove_scratch()?;
             graph_file::remove_temporary_files(home)?;
             // Those in `graphs` are removed with the files of replaced versions.
             for folder in ["index", "works"] {
@@ -372,7 +371,7 @@ impl Store {
             pointers,
             oxigraph,
             access,
-            graph_limit: MAX_COMPACT_BYTES,
+            content_folder: ContentFolder::new(home),
             content_place: ContentPlace::default(),
             changes: AtomicU64::default(),
             described: AtomicU64::default(),
@@ -389,7 +388,7 @@ impl Store {
 
     /// Creates a store in memory with its graph files in `folder`, for tests and for use as a library.
     pub fn in_memory(folder: &Path, iris: Iris) -> Result<Self, StoreError> {
-        fs::create_dir_all(folder.join("graphs")).map_err(StoreError::io(folder))?;
+        ContentFolder::new(folder).create()?;
         Ok(Self::with_parts(folder, iris, Oxigraph::new()?, Access::Write, None))
     }
 
@@ -523,10 +522,7 @@ impl Store {
         versions.dedup();
         let mut paths = Vec::with_capacity(4 * versions.len());
         for version in versions {
-            paths.push(graph_file::path(&self.home, &version));
-            paths.push(counts::path(&self.home, &version));
-            paths.push(fingerprint::path(&self.home, &version));
-            paths.push(sample::path(&self.home, &version));
+            paths.extend(version_paths(&self.home, &version).into_iter().flatten());
         }
         paths.retain(|path| path.exists());
         Ok(paths)
@@ -537,22 +533,11 @@ impl Store {
         if let Some(counts) = GraphCounts::read(&self.home, version) {
             return Ok(counts);
         }
-        let counts = self.count(&self.open_content_of(id, version)?)?;
+        let counts = self.content_folder.count(&self.open_content_of(id, version)?)?;
         if self.access == Access::Write {
             counts.write(&self.home, version)?;
         }
         Ok(counts)
-    }
-
-    /// Counts content, in memory or streamed.
-    fn count(&self, content: &StoredContent) -> Result<GraphCounts, StoreError> {
-        match content {
-            StoredContent::InMemory(graph) => Ok(GraphCounts::from_graph(graph)),
-            StoredContent::Streamed(graph) => {
-                let scratch = self.scratch_folder();
-                GraphCounts::from_stream(graph, &scratch).map_err(StoreError::io(&scratch))
-            }
-        }
     }
 
     /// Returns a term of a dataset's graph as the store holds it: blank nodes are scoped to the graph.

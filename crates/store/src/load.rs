@@ -3,19 +3,15 @@
 //! A batch is some hundred thousand triples of whole datasets. Its content is bulk-loaded into new graphs, then one
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
-use super::counts::GraphCounts;
-use super::intake::{
-    ContentReader, DatasetContent, DirectContentReader, bytes_of, describe_dataset, read_into, source_files,
-};
-use super::{Description, Stamp, Store, StoreError, StoredContent, blank, fingerprint, graph_file, journal};
+use super::intake::{ContentReader, DatasetContent, DirectContentReader, bytes_of, describe_dataset, source_files};
+use super::{Description, Stamp, Store, StoreError, StoredContent, blank, graph_file, journal};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Dialect};
+use lodeseek_rdf::TripleGraph;
 use lodeseek_rdf::dump::{FileReport, Limits};
 use lodeseek_rdf::vocab::lodeseek;
-use lodeseek_rdf::{BuiltGraph, ExternalGraphBuilder, SortedRuns, TripleGraph, TripleGraphBuilder};
 use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term, Triple};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -261,14 +257,8 @@ struct Parsed {
 }
 
 impl Parsed {
-    fn new(
-        dataset: &Dataset,
-        content: StoredContent,
-        version: String,
-        files: Vec<FileReport>,
-        lacks_content: bool,
-        store: &Store,
-    ) -> Self {
+    fn new(dataset: &Dataset, content: DatasetContent, store: &Store) -> Self {
+        let DatasetContent { version, content, files, lacks_content } = content;
         let report = DatasetReport::new(dataset.metadata.id.clone(), dataset.metadata.title(), content.len(), files);
         Self { description: describe_dataset(dataset, &store.iris), content, version, lacks_content, report }
     }
@@ -332,8 +322,8 @@ impl<'s> Loader<'s> {
         let mut run = Run::new(self, &[], Path::new(""), Vec::new(), on_progress);
         run.progress.datasets_total = datasets.len();
         for (dataset, graph) in datasets {
-            let content = DatasetContent { graph, files: Vec::new(), lacks_content: false };
-            let mut parsed = parsed(&dataset, content, self.store)?;
+            let content = self.store.content_folder.write_graph(graph, Vec::new(), false)?;
+            let mut parsed = Parsed::new(&dataset, content, self.store);
             parsed.report.read = parsed.report.triples;
             run.take(parsed, 0, &Backlog::default())?;
         }
@@ -372,7 +362,7 @@ impl<'s> Loader<'s> {
         report
     }
 
-    /// Loads datasets that were read elsewhere, in the given order. Their [files](super::VersionFiles) must be in the home.
+    /// Loads datasets that were read elsewhere, in the given order. Their [files](super::version_paths) must be in the home.
     ///
     /// # Errors
     /// The first error of `datasets`; if a graph file is missing or damaged; errors of the store.
@@ -386,10 +376,7 @@ impl<'s> Loader<'s> {
         run.progress.datasets_total = total;
         for dataset in datasets {
             let StagedDataset { description, version, lacks_content, report } = dataset?;
-            let path = graph_file::path(&self.store.home, &version);
-            let content = graph_file::open(&path, &version, self.store.graph_limit).map_err(|reason| {
-                StoreError::Damaged { home: self.store.home.clone(), reason: format!("{}: {reason}", path.display()) }
-            })?;
+            let content = self.store.content_folder.open(&version)?;
             run.take(Parsed { description, content, version, lacks_content, report }, 0, &Backlog::default())?;
         }
         run.write(&Backlog::default())?;
@@ -689,71 +676,10 @@ impl Loader<'_> {
 
     fn parse(&self, dataset: &Dataset, folder: &Path) -> Result<Parsed, StoreError> {
         let (store, LoadOptions { limits, reader, .. }) = (self.store, &self.options);
-        let scratch = store.scratch_folder();
-        let mut builder = ExternalGraphBuilder::new(scratch.clone()).with_limit(store.graph_limit);
         let sources = source_files(dataset, folder, &store.iris);
-        let read = read_into(&mut builder, &sources, folder, limits, reader.as_ref());
-        let (files, lacks_content) = read.map_err(StoreError::Reader)?;
-        match builder.finish() {
-            Ok(BuiltGraph::InMemory(graph)) => parsed(dataset, DatasetContent { graph, files, lacks_content }, store),
-            Ok(BuiltGraph::Runs(runs)) => parsed_runs(dataset, runs, files, lacks_content, store),
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                parsed(dataset, rejected(files, store.graph_limit), store)
-            }
-            Err(error) => Err(StoreError::io(&scratch)(error)),
-        }
+        let content = store.content_folder.read_sources(&sources, folder, limits, reader.as_ref())?;
+        Ok(Parsed::new(dataset, content, store))
     }
-}
-
-/// Returns the content of a dataset that exceeds memory and has triple terms: nothing, with the reason in the reports of its
-/// files.
-fn rejected(files: Vec<FileReport>, limit: usize) -> DatasetContent {
-    let reason = format!(
-        "content with triple terms of RDF 1.2 beyond {limit} bytes is not supported; split the dataset into smaller ones"
-    );
-    let report = |file: FileReport| if file.triples > 0 { FileReport::unreadable(&file.file, &reason) } else { file };
-    let graph = TripleGraphBuilder::new().finish();
-    DatasetContent { graph, files: files.into_iter().map(report).collect(), lacks_content: true }
-}
-
-/// Writes the graph file, counts and fingerprint of a graph.
-fn parsed(dataset: &Dataset, content: DatasetContent, store: &Store) -> Result<Parsed, StoreError> {
-    let DatasetContent { graph, files, lacks_content } = content;
-    let version = graph_file::write(&store.home, &graph)?;
-    GraphCounts::write_if_missing(&store.home, &version, &graph)?;
-    fingerprint::write_if_missing(&store.home, &version, &graph)?;
-    Ok(Parsed::new(dataset, StoredContent::InMemory(graph), version, files, lacks_content, store))
-}
-
-/// Writes the file and counts of a graph from sorted runs. If it exceeds memory, it gets no fingerprint.
-fn parsed_runs(
-    dataset: &Dataset,
-    runs: SortedRuns,
-    files: Vec<FileReport>,
-    lacks_content: bool,
-    store: &Store,
-) -> Result<Parsed, StoreError> {
-    let beside = store.scratch_folder();
-    if let Some(folder) = beside.parent() {
-        std::fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
-    }
-    let (version, content) = graph_file::write_runs(&store.home, runs, &beside, store.graph_limit)?;
-    match &content {
-        // The runs repeated triples.
-        StoredContent::InMemory(graph) => {
-            GraphCounts::write_if_missing(&store.home, &version, graph)?;
-            fingerprint::write_if_missing(&store.home, &version, graph)?;
-        }
-        StoredContent::Streamed(graph) => {
-            if GraphCounts::read(&store.home, &version).is_none() {
-                let scratch = store.scratch_folder();
-                let counts = GraphCounts::from_stream(graph, &scratch).map_err(StoreError::io(&scratch))?;
-                counts.write(&store.home, &version)?;
-            }
-            fingerprint::write_none_if_missing(&store.home, &version)?;
-        }
-    }
-    Ok(Parsed::new(dataset, content, version, files, lacks_content, store))
 }
 
 #[cfg(test)]
@@ -891,7 +817,7 @@ mod tests {
             (store.fingerprint(&entry).expect("read"), entry.version)
         };
         let expected = load("one", 200, 1);
-        assert!(matches!(expected.0, fingerprint::Fingerprint::Canonical(_)));
+        assert!(matches!(expected.0, crate::Fingerprint::Canonical(_)));
         assert_eq!(load("one", 200, 100), expected, "in a home that has it");
         assert_eq!(load("two", 200, 100), expected, "in a new home");
         assert_eq!(load("one", 1, 100), expected, "streamed");

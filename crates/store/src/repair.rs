@@ -231,7 +231,7 @@ impl Store {
         for entry in entries {
             let (id, version) = (&entry.dataset.metadata.id, &entry.version);
             let is_index_only = self.is_index_only(id)?;
-            let graph = match graph_file::open(&graph_file::path(&self.home, version), version, self.graph_limit) {
+            let graph = match self.content_folder.try_open(version) {
                 Ok(_) if is_index_only => continue,
                 Ok(StoredContent::InMemory(graph)) => graph,
                 Ok(content @ StoredContent::Streamed(_)) => {
@@ -287,7 +287,7 @@ impl Store {
         let (id, version) = (&entry.dataset.metadata.id, &entry.version);
         let path = graph_file::path(&self.home, version);
         let mut lost = None;
-        if graph_file::open(&path, version, self.graph_limit).is_err() {
+        if self.content_folder.try_open(version).is_err() {
             if self.is_index_only(id)? {
                 return Ok(Some(LostDataset::new(entry, Lost::Content)));
             }

@@ -2,7 +2,7 @@
 //!
 //! The indexer writes them. A sample is a graph file of its own, with a checksum in place of a name.
 
-use super::{Store, StoreError, graph_file};
+use super::{StoreError, graph_file};
 use lodeseek_rdf::TripleGraph;
 use std::path::{Path, PathBuf};
 
@@ -17,11 +17,9 @@ pub(super) fn is_sample(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == SUFFIX)
 }
 
-impl Store {
-    /// Stores the sample of a large graph.
-    pub fn write_sample(&self, version: &str, sample: &TripleGraph) -> Result<(), StoreError> {
-        graph_file::write_checked(&path(&self.home, version), &sample.to_compact())
-    }
+/// Writes the sample of a version.
+pub(super) fn write(home: &Path, version: &str, sample: &TripleGraph) -> Result<(), StoreError> {
+    graph_file::write_checked(&path(home, version), &sample.to_compact())
 }
 
 /// Reads the stored sample of a version; `None` if there is none, or it is damaged.

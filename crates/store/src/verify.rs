@@ -233,7 +233,7 @@ impl Store {
     fn verify_dataset(&self, entry: &Entry, damage: &mut Vec<Damage>) -> u64 {
         let (id, version) = (&entry.dataset.metadata.id, &entry.version);
         let path = graph_file::path(&self.home, version);
-        let graph = graph_file::open(&path, version, self.graph_limit);
+        let graph = self.content_folder.try_open(version);
         if let Err(problem) = &graph {
             damage.push(Damage::new(DamagedPart::GraphFile, path, problem).with_dataset(id));
         }
@@ -262,7 +262,7 @@ impl Store {
                 return 0;
             }
         }
-        let expected = counts.or_else(|| self.count(&graph.ok()?).ok());
+        let expected = counts.or_else(|| self.content_folder.count(&graph.ok()?).ok());
         let expected = expected.map(|counts| counts.all.triples);
         let problem = match (self.count_triples(id, version), expected) {
             (Ok(count), Some(expected)) if count != expected => format!("{count} triples instead of {expected}"),

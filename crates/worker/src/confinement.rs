@@ -18,6 +18,10 @@ pub struct Limits {
     pub stack_megabytes: u64,
     /// Folders and files that the worker may read.
     pub readable: Vec<PathBuf>,
+    /// Folders in which the worker may also create, change and remove files and folders.
+    pub writable: Vec<PathBuf>,
+    /// Maximum size in bytes of a file that the worker writes. 0: it cannot write files.
+    pub file_bytes: u64,
 }
 
 impl Limits {
@@ -43,7 +47,7 @@ impl Limits {
         let limits = [
             (Resource::Data, self.data_bytes()),
             (Resource::Nofile, self.open_files),
-            (Resource::Fsize, 0),
+            (Resource::Fsize, self.file_bytes),
             (Resource::Core, 0),
         ];
         for (resource, wanted) in limits {
@@ -63,18 +67,23 @@ impl Limits {
                 Some("this kernel supports a part of Landlock only; update Linux".to_owned())
             }
             Ok(RulesetStatus::NotEnforced) => {
-                Some("this kernel has no Landlock, so workers can read all files of the user; enable it".to_owned())
+                let access = self.unrestricted_access();
+                Some(format!("this kernel has no Landlock, so workers can {access} all files of the user; enable it"))
             }
             Err(error) => Some(format!("Landlock cannot be enabled: {error}")),
         }
     }
 
-    /// Allows reading of the listed folders, and no other files, no TCP, and no signals to other processes.
+    /// Allows the listed folders, and no other files, no TCP, and no signals to other processes. In writable folders, the worker can
+    /// create files and folders, but no links and no devices.
     #[cfg(target_os = "linux")]
     fn landlock(&self) -> Result<landlock::RulesetStatus, landlock::RulesetError> {
         use landlock::{
             ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules,
         };
+        let read = AccessFs::ReadFile | AccessFs::ReadDir;
+        let files = AccessFs::MakeReg | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::RemoveFile;
+        let write = read | files | AccessFs::MakeDir | AccessFs::RemoveDir;
         // The rights of Linux 6.12. Older kernels enforce those they support.
         let abi = ABI::V6;
         let ruleset = Ruleset::default()
@@ -82,13 +91,22 @@ impl Limits {
             .handle_access(AccessNet::from_all(abi))?
             .scope(Scope::from_all(abi))?
             .create()?
-            .add_rules(path_beneath_rules(&self.readable, AccessFs::ReadFile | AccessFs::ReadDir))?;
+            .add_rules(path_beneath_rules(&self.readable, read))?
+            .add_rules(path_beneath_rules(&self.writable, write))?;
         Ok(ruleset.restrict_self()?.ruleset)
     }
 
     #[cfg(not(target_os = "linux"))]
     fn restrict_files(&self) -> Option<String> {
-        Some("this system has no Landlock, so workers can read all files of the user".to_owned())
+        Some(format!(
+            "this system has no Landlock, so workers can {} all files of the user",
+            self.unrestricted_access()
+        ))
+    }
+
+    /// Returns the access to files that only Landlock restricts.
+    fn unrestricted_access(&self) -> &'static str {
+        if self.file_bytes > 0 { "read and write" } else { "read" }
     }
 }
 

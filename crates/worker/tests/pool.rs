@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 /// First argument of a worker.
 const WORKER: &str = "worker";
 const MEGABYTES: u64 = 128;
+/// Maximum size of a file of a worker with a writable folder.
+const FILE_BYTES: usize = 10_000;
 /// Time for which the parent holds a call of `linger`, closed or not.
 const LINGER: Duration = Duration::from_millis(500);
 /// The same for `hold`: longer than the sending of all messages takes on a busy machine.
@@ -111,6 +113,17 @@ impl Handler for Tasks {
             "connect" => described(TcpStream::connect(argument)),
             "read" => described(fs::read(argument)),
             "write" => described(fs::write(argument, "text")),
+            "make" => described(make(Path::new(argument))),
+            "fill" => described(fs::write(argument, vec![b'x'; 2 * FILE_BYTES])),
+            "symlink" => described(std::os::unix::fs::symlink("/etc/passwd", argument)),
+            "link" => {
+                let (from, to) = argument.split_once(' ').unwrap_or_default();
+                described(fs::hard_link(from, to))
+            }
+            "rename" => {
+                let (from, to) = argument.split_once(' ').unwrap_or_default();
+                described(fs::rename(from, to))
+            }
             "start" => described(Command::new(argument).status()),
             "kill" | "pidfd" => affect(name, argument)?,
             "socket" => described(std::os::unix::net::UnixDatagram::unbound()),
@@ -118,6 +131,15 @@ impl Handler for Tasks {
         };
         context.send(outcome.as_bytes())
     }
+}
+
+/// Makes a folder with a file, renames and reads the file, and removes the folder.
+fn make(folder: &Path) -> io::Result<()> {
+    fs::create_dir(folder)?;
+    fs::write(folder.join("one"), "text")?;
+    fs::rename(folder.join("one"), folder.join("two"))?;
+    assert_eq!(fs::read(folder.join("two"))?, b"text");
+    fs::remove_dir_all(folder)
 }
 
 /// Writes frames of calls to the parent, as a hostile worker may: kind, number and content of each.
@@ -172,6 +194,8 @@ fn options(readable: &Path) -> PoolOptions {
             open_files: 32,
             stack_megabytes: 8,
             readable: vec![readable.to_owned()],
+            writable: Vec::new(),
+            file_bytes: 0,
         },
         idle: 4,
         tasks: 100,
@@ -380,6 +404,37 @@ fn a_worker_is_confined(pool: &Pool, folder: &Path) {
     }
 }
 
+/// A worker with a writable folder writes in it, and nowhere else.
+fn a_writable_folder_is_confined(folder: &Path) {
+    let options = options(folder);
+    let writable = folder.join("writable");
+    fs::create_dir(&writable).expect("a folder");
+    let limits = Limits { writable: vec![writable.clone()], file_bytes: FILE_BYTES as u64, ..options.limits };
+    let pool = Pool::start(PoolOptions { limits, ..options }).expect("a pool");
+    let inside = |name: &str| writable.join(name).display().to_string();
+    assert_eq!(run(&pool, &format!("make {}", inside("made"))).as_deref(), Ok("possible"));
+    assert_eq!(run(&pool, &format!("write {}", inside("file"))).as_deref(), Ok("possible"));
+    let filled = run(&pool, &format!("fill {}", inside("large")));
+    assert!(!matches!(filled.as_deref(), Ok("possible")), "{filled:?}");
+    if pool.missing_protections().iter().any(|reason| reason.contains("Landlock")) {
+        eprintln!("skipped: writing outside of the folder: {:?}", pool.missing_protections());
+        return;
+    }
+    let outside = folder.join("inside").display().to_string();
+    for task in [
+        format!("write {outside}"),
+        format!("write {}", folder.join("new").display()),
+        format!("symlink {}", inside("symlink")),
+        format!("link {outside} {}", inside("link")),
+        format!("rename {} {}", inside("file"), folder.join("new").display()),
+    ] {
+        let outcome = run(&pool, &task);
+        let is_refused = matches!(outcome.as_deref(), Ok("PermissionDenied" | "CrossesDevices"));
+        assert!(is_refused, "{task}: {outcome:?}");
+    }
+    assert_eq!(fs::read_to_string(folder.join("inside")).expect("a file"), "text");
+}
+
 /// Other processes of the machine, such as this one, come first.
 fn a_worker_has_a_low_priority(pool: &Pool) {
     let niceness = |process| rustix::process::getpriority_process(process).expect("a process that runs");
@@ -428,6 +483,8 @@ fn main() -> io::Result<()> {
     }
     a_worker_is_confined(&pool, folder.path());
     println!("test a_worker_is_confined ... ok");
+    a_writable_folder_is_confined(folder.path());
+    println!("test a_writable_folder_is_confined ... ok");
     a_program_that_is_no_worker_is_reported(folder.path());
     println!("test a_program_that_is_no_worker_is_reported ... ok");
     Ok(())

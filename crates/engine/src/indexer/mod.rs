@@ -11,7 +11,7 @@ use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_index::vectors::Rows;
 use lodeseek_index::{Analysis, AnalysisKind, IndexWriter, Snapshot};
 use lodeseek_snippet::{IlluSnip, Method, MethodError, TripleBudget};
-use lodeseek_store::{Entry, Store, StoredContent};
+use lodeseek_store::{Entry, Store};
 use oxrdf::Triple;
 use oxsdatatypes::DateTime;
 use serde::Serialize;
@@ -304,10 +304,7 @@ impl<'s> Indexer<'s> {
         let started = Instant::now();
         let content = self.store.open_content(entry)?;
         let read = started.elapsed();
-        let mut derived = match content {
-            StoredContent::InMemory(graph) => deriver.derive(entry, version, &graph)?,
-            StoredContent::Streamed(graph) => deriver.derive_stream(self.store, entry, version, &graph)?,
-        };
+        let mut derived = deriver.derive(self.store.content_folder(), entry, version, &content)?;
         derived.times.read += read;
         Ok(derived)
     }

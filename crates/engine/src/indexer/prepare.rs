@@ -16,7 +16,7 @@ use lodeseek_rdf::vocab::lodeseek;
 use lodeseek_rdf::{Labels, StreamedGraph, TermId, TripleGraph};
 use lodeseek_snippet::sample::{SampledGraph, StreamedSample, sample_stream};
 use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples};
-use lodeseek_store::{Entry, Store, StoreError};
+use lodeseek_store::{ContentFolder, Entry, StoreError, StoredContent};
 use oxrdf::{Literal, NamedNode, Triple};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -85,27 +85,29 @@ impl<'i> Deriver<'i> {
         Ok(document_version(self.analysis.kind(), &entry.version, &description))
     }
 
-    /// Derives the profile, snippet and document of a dataset from its content.
+    /// Derives the profile, snippet and document of a dataset from its content in `folder`. Of content that exceeds memory, counts
+    /// are from all of it, and the rest is from a sample, which is stored in `folder`.
     ///
     /// # Errors
-    /// If a method needs a query, or the data cannot be serialized.
-    pub fn derive(&self, entry: &Entry, version: &str, graph: &TripleGraph) -> Result<DerivedDataset, EngineError> {
-        let mut times = StageTimes::default();
-        let described = timed(&mut times.profile, || self.profile(entry, graph));
-        self.derive_described(entry, version, graph, described, times)
-    }
-
-    /// Derives the same of content that exceeds memory: counts from all of it, and the rest from a sample, which is stored.
-    pub(super) fn derive_stream(
+    /// If a method needs a query, a file cannot be read or written, or the data cannot be serialized.
+    pub fn derive(
         &self,
-        store: &Store,
+        folder: &ContentFolder,
         entry: &Entry,
         version: &str,
-        stream: &StreamedGraph,
+        content: &StoredContent,
     ) -> Result<DerivedDataset, EngineError> {
         let mut times = StageTimes::default();
-        let (sample, described) = timed(&mut times.profile, || self.profile_stream(store, entry, stream))?;
-        self.derive_described(entry, version, &sample, described, times)
+        match content {
+            StoredContent::InMemory(graph) => {
+                let described = timed(&mut times.profile, || self.profile(entry, graph));
+                self.derive_described(entry, version, graph, described, times)
+            }
+            StoredContent::Streamed(stream) => {
+                let (sample, described) = timed(&mut times.profile, || self.profile_stream(folder, entry, stream))?;
+                self.derive_described(entry, version, &sample, described, times)
+            }
+        }
     }
 
     /// Derives the snippet and the document from content with its profile.
@@ -138,12 +140,12 @@ impl<'i> Deriver<'i> {
     /// demand.
     fn profile_stream(
         &self,
-        store: &Store,
+        folder: &ContentFolder,
         entry: &Entry,
         stream: &StreamedGraph,
     ) -> Result<(TripleGraph, DescribedContent), StoreError> {
         let node = self.iris.dataset(&entry.dataset.metadata.id);
-        let (path, scratch) = (store.graph_path(&entry.version), store.scratch_folder());
+        let (path, scratch) = (folder.graph_path(&entry.version), folder.scratch_folder());
         let profile = Profile::from_stream(stream).map_err(StoreError::io(&path))?;
         let patterns = PatternSummary::from_stream(stream, MAX_PROFILE_PATTERNS, &scratch);
         let patterns = patterns.map_err(StoreError::io(&scratch))?;
@@ -151,7 +153,7 @@ impl<'i> Deriver<'i> {
         let sample = sample_stream(stream, profile, SAMPLE_TRIPLES);
         let StreamedSample { sample, ids } = sample.map_err(StoreError::io(&path))?;
         let SampledGraph { graph, profile, .. } = sample;
-        store.write_sample(&entry.version, &graph)?;
+        folder.write_sample(&entry.version, &graph)?;
         let mut triples = profile.to_void(&graph, &node);
         triples.extend(patterns.in_selection(&ids).to_triples(&graph, &node));
         let sampled = NamedNode::new_unchecked(lodeseek::SAMPLED_TRIPLES);

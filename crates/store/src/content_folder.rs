@@ -1,0 +1,195 @@
+//! Folder of the files of dataset versions: a home, or a folder of a process that derives a dataset for a home.
+//!
+//! ```text
+//! folder/graphs/    the files of each version: graph, counts, canonical fingerprint and, if it exceeds memory, a sample
+//! folder/scratch/   temporary files of large graphs
+//! ```
+
+use super::intake::{ContentReader, DatasetContent, SourceFile, read_into};
+use super::{GraphCounts, StoreError, StoredContent, counts, fingerprint, graph_file, repair, sample};
+use lodeseek_rdf::dump::{FileReport, Limits};
+use lodeseek_rdf::{BuiltGraph, ExternalGraphBuilder, MAX_COMPACT_BYTES, SortedRuns, TripleGraph, TripleGraphBuilder};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Folder of temporary files.
+const SCRATCH: &str = "scratch";
+
+/// Folder of the files of dataset versions.
+#[derive(Clone, Debug)]
+pub struct ContentFolder {
+    path: PathBuf,
+    /// Size of the compact form above which a graph is not held in memory.
+    graph_limit: usize,
+}
+
+impl ContentFolder {
+    /// A folder at a path, which [`Self::create`] creates.
+    #[must_use]
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), graph_limit: MAX_COMPACT_BYTES }
+    }
+
+    /// Sets the size of the compact form in bytes above which a graph is not held in memory. Default: [`MAX_COMPACT_BYTES`]. For
+    /// tests of large graphs.
+    #[must_use]
+    pub fn with_graph_limit(self, bytes: usize) -> Self {
+        Self { graph_limit: bytes, ..self }
+    }
+
+    /// Creates the folder, if it is missing.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn create(&self) -> Result<(), StoreError> {
+        fs::create_dir_all(self.path.join("graphs")).map_err(StoreError::io(&self.path))
+    }
+
+    /// Returns the path of the graph file of a version.
+    #[must_use]
+    pub fn graph_path(&self, version: &str) -> PathBuf {
+        graph_file::path(&self.path, version)
+    }
+
+    /// Returns a folder for temporary files that does not exist yet. Its user removes it. The folders of a killed process are removed
+    /// when the home is opened for writing.
+    #[must_use]
+    pub fn scratch_folder(&self) -> PathBuf {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        self.path.join(SCRATCH).join(NEXT.fetch_add(1, Ordering::Relaxed).to_string())
+    }
+
+    /// Removes the temporary files that a killed process left.
+    pub(super) fn remove_scratch(&self) -> Result<(), StoreError> {
+        repair::remove_folder(&self.path.join(SCRATCH))
+    }
+
+    /// Opens the content of a version.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if its graph file is missing or damaged.
+    pub fn open(&self, version: &str) -> Result<StoredContent, StoreError> {
+        let damaged = |reason| StoreError::Damaged {
+            home: self.path.clone(),
+            reason: format!("{}: {reason}", self.graph_path(version).display()),
+        };
+        self.try_open(version).map_err(damaged)
+    }
+
+    /// Opens the content of a version.
+    ///
+    /// # Errors
+    /// The reason if its graph file cannot be used.
+    pub(super) fn try_open(&self, version: &str) -> Result<StoredContent, String> {
+        graph_file::open(&self.graph_path(version), version, self.graph_limit)
+    }
+
+    /// Stores the sample of a large graph.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_sample(&self, version: &str, sample: &TripleGraph) -> Result<(), StoreError> {
+        sample::write(&self.path, version, sample)
+    }
+
+    /// Reads the files of a dataset, and writes the files of its version, except a sample. Problems of files are in their reports.
+    /// Paths in `sources` may be relative to `catalog_folder`.
+    ///
+    /// # Errors
+    /// If `reader` cannot read files at the moment, or a file cannot be written.
+    pub fn read_sources(
+        &self,
+        sources: &[SourceFile],
+        catalog_folder: &Path,
+        limits: &Limits,
+        reader: &dyn ContentReader,
+    ) -> Result<DatasetContent, StoreError> {
+        let scratch = self.scratch_folder();
+        let mut builder = ExternalGraphBuilder::new(scratch.clone()).with_limit(self.graph_limit);
+        let read = read_into(&mut builder, sources, catalog_folder, limits, reader);
+        let (files, lacks_content) = read.map_err(StoreError::Reader)?;
+        match builder.finish() {
+            Ok(BuiltGraph::InMemory(graph)) => self.write_graph(graph, files, lacks_content),
+            Ok(BuiltGraph::Runs(runs)) => self.write_runs(runs, files, lacks_content),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                let files = without_content(files, self.graph_limit);
+                self.write_graph(TripleGraphBuilder::new().finish(), files, true)
+            }
+            Err(error) => Err(StoreError::io(&scratch)(error)),
+        }
+    }
+
+    /// Writes the graph file, counts and fingerprint of a graph.
+    pub(super) fn write_graph(
+        &self,
+        graph: TripleGraph,
+        files: Vec<FileReport>,
+        lacks_content: bool,
+    ) -> Result<DatasetContent, StoreError> {
+        let version = graph_file::write(&self.path, &graph)?;
+        GraphCounts::write_if_missing(&self.path, &version, &graph)?;
+        fingerprint::write_if_missing(&self.path, &version, &graph)?;
+        Ok(DatasetContent { version, content: StoredContent::InMemory(graph), files, lacks_content })
+    }
+
+    /// Writes the file and counts of a graph from sorted runs. If it exceeds memory, it gets no fingerprint.
+    fn write_runs(
+        &self,
+        runs: SortedRuns,
+        files: Vec<FileReport>,
+        lacks_content: bool,
+    ) -> Result<DatasetContent, StoreError> {
+        let (version, content) = graph_file::write_runs(&self.path, runs, self.graph_limit)?;
+        match &content {
+            // The runs repeated triples.
+            StoredContent::InMemory(graph) => {
+                GraphCounts::write_if_missing(&self.path, &version, graph)?;
+                fingerprint::write_if_missing(&self.path, &version, graph)?;
+            }
+            StoredContent::Streamed(_) => {
+                if GraphCounts::read(&self.path, &version).is_none() {
+                    self.count(&content)?.write(&self.path, &version)?;
+                }
+                fingerprint::write_none_if_missing(&self.path, &version)?;
+            }
+        }
+        Ok(DatasetContent { version, content, files, lacks_content })
+    }
+
+    /// Counts content, in memory or streamed.
+    pub(super) fn count(&self, content: &StoredContent) -> Result<GraphCounts, StoreError> {
+        match content {
+            StoredContent::InMemory(graph) => Ok(GraphCounts::from_graph(graph)),
+            StoredContent::Streamed(graph) => {
+                let scratch = self.scratch_folder();
+                GraphCounts::from_stream(graph, &scratch).map_err(StoreError::io(&scratch))
+            }
+        }
+    }
+}
+
+/// Returns the reports of files whose content exceeds memory and has triple terms: their content is not used.
+fn without_content(files: Vec<FileReport>, limit: usize) -> Vec<FileReport> {
+    let reason = format!(
+        "content with triple terms of RDF 1.2 beyond {limit} bytes is not supported; split the dataset into smaller ones"
+    );
+    let report = |file: FileReport| if file.triples > 0 { FileReport::unreadable(&file.file, &reason) } else { file };
+    files.into_iter().map(report).collect()
+}
+
+/// Returns the paths of the files of a version in a [`ContentFolder`]: of the graph, the counts, the fingerprint and the sample.
+/// `None` if the version is not valid: it may come from another process.
+#[must_use]
+pub fn version_paths(folder: &Path, version: &str) -> Option<[PathBuf; 4]> {
+    let paths = || {
+        [
+            graph_file::path(folder, version),
+            counts::path(folder, version),
+            fingerprint::path(folder, version),
+            sample::path(folder, version),
+        ]
+    };
+    graph_file::is_version(version).then(paths)
+}
