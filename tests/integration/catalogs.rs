@@ -254,7 +254,7 @@ fn an_unreadable_folder_stops_no_other() {
     let locked = folder.path().join("lost+found");
     fs::create_dir(&locked).expect("made");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("locked");
-    fs::write(folder.path().join("trees.nt"), "<http://e.org/a> <http://e.org/p> 1 .").expect("written");
+    fs::write(folder.path().join("trees.nt"), "<http://e.org/a> <http://e.org/p> \"1\" .").expect("written");
     if fs::read_dir(&locked).is_ok() {
         return;
     }
