@@ -39,8 +39,8 @@ pub(crate) struct Arguments {
     /// File with the private key of the certificate (PEM, not encrypted). Other users may not read it.
     #[arg(long, value_name = "FILE")]
     tls_key: Option<PathBuf>,
-    /// Maximum number of open connections. One client address may have a quarter of them. Further connections receive status 503
-    /// or 429 [default: 512].
+    /// Maximum number of open connections. One client address may have a quarter of them. A further connection takes the place of
+    /// one without a request, or receives status 503 or 429 [default: 512].
     #[arg(long, value_name = "N", value_parser = positive)]
     max_connections: Option<NonZeroUsize>,
     /// Cancel a SPARQL query after this time, in seconds (503 with Retry-After) [default: 30].

@@ -351,7 +351,7 @@ pub(crate) const KEYS: &[Key] = &[
         path: "server.max-connections",
         kind: Kind::Number,
         flags: "serve --max-connections",
-        help: "Maximum number of open connections; further ones receive status 503 or 429",
+        help: "Maximum number of open connections; a further one takes the place of one without a request, or receives status 503 or 429",
         default: || ConnectionLimits::default().total.to_string(),
         example: "512",
     },

@@ -1,0 +1,149 @@
+//! Connections without a request in progress. If all permits are taken, the one that has waited longest gives its permit to a new
+//! connection. So clients that open connections and send nothing cannot exclude those that send a request.
+
+use crate::permits::Permit;
+use std::collections::BTreeMap;
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// Permits of connections that wait for a request, the longest waiting first.
+#[derive(Default)]
+pub(super) struct IdleConnections(Mutex<Queue>);
+
+#[derive(Default)]
+struct Queue {
+    next: u64,
+    waiting: BTreeMap<u64, Waiting>,
+}
+
+struct Waiting {
+    permit: Permit,
+    closed: Arc<Notify>,
+}
+
+impl IdleConnections {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, permit: Permit, closed: &Arc<Notify>) -> u64 {
+        let mut queue = self.queue();
+        queue.next += 1;
+        let turn = queue.next;
+        queue.waiting.insert(turn, Waiting { permit, closed: Arc::clone(closed) });
+        turn
+    }
+
+    fn take(&self, turn: u64) -> Option<Permit> {
+        self.queue().waiting.remove(&turn).map(|waiting| waiting.permit)
+    }
+
+    /// Closes the connection that has waited longest. Returns false if all have a request in progress.
+    pub(super) fn close_longest(&self) -> bool {
+        let Some((_, Waiting { permit, closed })) = self.queue().waiting.pop_first() else { return false };
+        closed.notify_one();
+        drop(permit);
+        true
+    }
+}
+
+/// Permit of an open connection.
+pub(super) struct Place {
+    idle: Arc<IdleConnections>,
+    closed: Arc<Notify>,
+    state: Mutex<State>,
+}
+
+enum State {
+    /// Waits for a request, with this turn in the queue.
+    Idle(u64),
+    /// Has a request in progress.
+    Busy(Permit),
+    /// The end of a response has not been written to the socket yet.
+    Sending(Permit),
+    Closed,
+}
+
+impl Place {
+    /// Makes the place of a new connection, which waits for its first request.
+    pub(super) fn new(idle: &Arc<IdleConnections>, permit: Permit) -> Self {
+        let closed = Arc::default();
+        let state = Mutex::new(State::Idle(idle.push(permit, &closed)));
+        Self { idle: Arc::clone(idle), closed, state }
+    }
+
+    fn change(&self, change: impl FnOnce(State) -> State) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = change(mem::replace(&mut *state, State::Closed));
+    }
+
+    /// Waits until the connection is to be closed for another one.
+    pub(super) async fn closed(&self) {
+        self.closed.notified().await;
+    }
+
+    /// Begins a request, which keeps the connection open until the returned value is dropped and the response is written.
+    pub(super) fn begin(self: &Arc<Self>) -> Busy {
+        self.change(|state| match state {
+            State::Idle(turn) => self.idle.take(turn).map_or(State::Closed, State::Busy),
+            State::Sending(permit) => State::Busy(permit),
+            State::Busy(_) | State::Closed => state,
+        });
+        Busy(Arc::clone(self))
+    }
+
+    /// Accepts that everything was written to the socket. After the end of a response the connection waits for a request.
+    pub(super) fn flushed(&self) {
+        self.change(|state| match state {
+            State::Sending(permit) => State::Idle(self.idle.push(permit, &self.closed)),
+            State::Idle(_) | State::Busy(_) | State::Closed => state,
+        });
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.change(|state| {
+            if let State::Idle(turn) = state {
+                self.idle.take(turn);
+            }
+            State::Closed
+        });
+    }
+}
+
+/// A request in progress, until the end of its response.
+pub(super) struct Busy(Arc<Place>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.change(|state| if let State::Busy(permit) = state { State::Sending(permit) } else { state });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::permits::Permits;
+
+    #[test]
+    fn only_connections_without_a_request_give_up_their_permits() {
+        let (permits, idle) = (Permits::new(2, 2), Arc::default());
+        let connect = || Some(Arc::new(Place::new(&idle, permits.try_acquire(None).ok()?)));
+        let (first, second) = (connect().expect("free"), connect().expect("free"));
+        let request = first.begin();
+        assert!(connect().is_none() && idle.close_longest());
+        let third = connect().expect("the permit of the second");
+        drop(second.begin()); // too late
+        drop(second);
+        let other = third.begin();
+        assert!(!idle.close_longest(), "both have a request");
+        drop(request);
+        assert!(!idle.close_longest(), "the response is not written yet");
+        first.flushed();
+        assert!(idle.close_longest() && connect().is_some());
+        drop((other, third));
+        assert!(connect().is_some() && !idle.close_longest(), "closed connections do not wait");
+    }
+}
