@@ -172,12 +172,12 @@ def shares(examples, texts):
     return found
 
 
-def unfit(example, texts, passages=None):
-    """Passages that are no wrong answers: right ones, and those later than the query's year. All, or some in their order."""
-    years = texts.years if passages is None else texts.years[passages]
+def unfit(example, texts, passages):
+    """Passages that are no wrong answers: right ones, and those later than the query's year, in the order of their places."""
+    years = texts.years[passages]
     found = years > example.year if example.year else torch.zeros(len(years), dtype=torch.bool)
     right = {texts.places[positive] for positive in example.positives}
-    for column, place in enumerate(passages) if passages is not None else ((place, place) for place in right):
+    for column, place in enumerate(passages):
         if place in right:
             found[column] = True
     return found

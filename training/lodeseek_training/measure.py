@@ -1,6 +1,7 @@
 """Validation measures by which a stage selects its best weights. Reported figures come from `lodeseek evaluate` on the engine's rankings."""
 
 import math
+import random
 
 import torch
 
@@ -9,22 +10,35 @@ from .model import max_sim
 
 
 def ranked(stage):
-    """Mean average precision over the right passages, by the text head among all passages not later than the query; for the
-    piece head mean reciprocal rank among the right passages of the first 64 examples."""
+    """Mean average precision over the right passages, by the text head among the passages of validation not later than the query;
+    for the piece head mean reciprocal rank among the right passages of the first 64 examples."""
     found, settings = {}, stage.settings
     rows = [stage.cutter.query(example.query) for example in stage.valid]
     encoded = [stage.encoded(rows[start:start + 64]) for start in range(0, len(rows), 64)]
     if "text" in settings.heads:
-        scores = torch.cat([one[2] for one in encoded]) @ stage.all_vectors().T
-        found["map"] = sum(average_precision(line, example, stage.texts) for line, example in zip(scores, stage.valid)) / len(rows)
+        places = compared(stage)
+        scores = torch.cat([one[2] for one in encoded]) @ stage.vectors(places).T
+        found["map"] = sum(average_precision(line, example, stage.texts, places) for line, example in zip(scores, stage.valid)) / len(rows)
     if "piece" in settings.heads:
         found["mrr_pieces"] = pieces(stage, encoded)
     return found
 
 
-def average_precision(scores, example, texts):
-    right = [texts.places[passage] for passage in example.positives]
-    late = unfit(example, texts)
+def compared(stage):
+    """Places of the passages that validation ranks: all, or the right ones and others drawn at random. Always the same ones."""
+    count, size = stage.settings.validation_passages, len(stage.texts.rows)
+    if count is None or count >= size:
+        return list(range(size))
+    right = {stage.texts.places[passage] for example in stage.valid for passage in example.positives}
+    others = [place for place in range(size) if place not in right]
+    drawn = random.Random(stage.settings.seed).sample(others, max(0, count - len(right)))
+    return sorted(right.union(drawn))
+
+
+def average_precision(scores, example, texts, places):
+    columns = {place: column for column, place in enumerate(places)}
+    right = [columns[texts.places[passage]] for passage in example.positives]
+    late = unfit(example, texts, places)
     late[right] = False
     scores = scores.masked_fill(late.to(scores.device), -2.0)
     ranks = sorted(1 + int((scores > scores[place]).sum()) for place in right)

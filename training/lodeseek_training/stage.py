@@ -27,7 +27,8 @@ KEPT = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_token
 class Settings:
     """Settings of a stage. `length`: maximum number of tokens of a text, `pooling` of the text head (mean, cls), both by default
     those of the folder it begins with, and written to the folder of its model; `negatives`: hard ones drawn for each query; `random`: passages drawn from all for
-    each batch, with which popularity is learned; `mix`: shares of the trained weights that are tried against the start's, the best
+    each batch, with which popularity is learned; `validation_passages`: number of passages that validation ranks, the right ones and
+    others drawn at random, by default all; `mix`: shares of the trained weights that are tried against the start's, the best
     by validation is kept; `share`: the share that is tried beside these, kept where there are none; `hold_out`: one example in so
     many chooses instead of training, for data too few to have such of their own; `again`: how many times an epoch examples of a
     style are seen, once if it is not named; `beside`: other folders of data, each with its name and settings of its own; every
@@ -48,6 +49,7 @@ class Settings:
     random: int = 0
     validate_every: int = 200
     validated: int = 400
+    validation_passages: int | None = None
     patience: int = 4
     examples: int | None = None
     mix: list = dataclasses.field(default_factory=list)
@@ -236,13 +238,14 @@ class Stage:
             return measure.judged(self) if self.judged else measure.ranked(self)
 
     @torch.no_grad()
-    def all_vectors(self):
+    def vectors(self, places):
+        """Vectors of the passages at these places, one row each, in their order."""
         self.model.eval()
-        order = sorted(range(len(self.texts.rows)), key=lambda place: len(self.texts.rows[place]))
+        order = sorted(range(len(places)), key=lambda row: len(self.texts.rows[places[row]]))
         vectors = torch.zeros(len(order), self.model.network.config.hidden_size, device=self.device)
         for start in range(0, len(order), 64):
-            places = order[start:start + 64]
-            vectors[places] = self.encoded([self.texts.rows[place] for place in places])[2]
+            rows = order[start:start + 64]
+            vectors[rows] = self.encoded([self.texts.rows[places[row]] for row in rows])[2]
         return vectors
 
     # -- what is kept --------------------------------------------------------------------------------------------------
