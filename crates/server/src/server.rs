@@ -29,13 +29,16 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 /// Time that connections have to end after the stop signal. Then they are closed.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
 /// Time that a running change has to end after the server stopped.
 const CHANGE_GRACE_PERIOD: Duration = Duration::from_secs(30);
+/// Number of connections that wait to be accepted. Those beyond it are repeated by their clients after a second. The system may
+/// allow fewer.
+const BACKLOG: u32 = 4096;
 
 /// Options of the server.
 #[derive(Clone, Debug)]
@@ -282,11 +285,26 @@ fn remedy(cause: &io::Error) -> &'static str {
     }
 }
 
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A server that starts again may use the address at once. On Windows the option would allow two servers.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 /// Listens on the first possible address.
 pub(crate) async fn bind(options: &ServeOptions) -> Result<(TcpListener, SocketAddr), ServeError> {
-    let bind = options.bind.as_slice();
-    let listener = TcpListener::bind(bind).await.map_err(|cause| {
-        let address = bind.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let mut listener = Err(io::ErrorKind::InvalidInput.into());
+    for address in &options.bind {
+        listener = listen(*address);
+        if listener.is_ok() {
+            break;
+        }
+    }
+    let listener = listener.map_err(|cause| {
+        let address = options.bind.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         ServeError::Bind { address, cause }
     })?;
     let address = listener.local_addr()?;
