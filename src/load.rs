@@ -61,6 +61,8 @@ pub(crate) struct Arguments {
     server: ServerArguments,
 }
 
+/// Command that makes the vectors of works, if no server does.
+const MAKER: &str = "`lodeseek index`";
 /// Maximum number of problems printed for one dataset. The report file contains more.
 const SHOWN: usize = 3;
 
@@ -93,7 +95,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     if catalogs.is_empty()
         && let Some(works) = works
     {
-        write_added_works(&mut io::stderr().lock(), &add_works(&store, works)?)?;
+        write_added_works(&mut io::stderr().lock(), &add_works(&store, works)?, MAKER)?;
         return Ok(ExitStatus::Success);
     }
     let content = arguments.no_store.then_some(ContentPlace::IndexOnly).or(config.settings.content);
@@ -123,7 +125,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     )?;
     // The works follow the datasets that they use.
     if let Some(works) = works {
-        write_added_works(&mut out, &add_works(&store, works)?)?;
+        write_added_works(&mut out, &add_works(&store, works)?, MAKER)?;
     }
     if let (Some(assigned), Some(folder)) = (&assigned, &arguments.dumps) {
         write_assigned(&mut out, assigned, folder, arguments.verbose)?;
@@ -190,26 +192,27 @@ impl Arguments {
             "--dumps cannot be used through {}; stop the server, and load into its home",
             server.name()
         );
-        for source in &self.sources {
-            anyhow::ensure!(
-                !source.is_file() || !CitingWorks::is_list(source)?,
-                "{} is a list of works, which cannot be loaded through {}; stop the server, and load into its home",
-                source.display(),
-                server.name()
-            );
+        let (works, sources) = self.read_works()?;
+        let status =
+            if sources.is_empty() { ExitStatus::Success } else { self.load_sources_through(server, &sources)? };
+        // The works follow the datasets that they use.
+        if let Some(works) = works {
+            let added = server.add_works(&works)?;
+            write_added_works(&mut io::stderr().lock(), &added, server.name())?;
         }
-        let mut result = server.load(&self.sources, &self.id_prefix)?;
+        Ok(status)
+    }
+
+    fn load_sources_through(&self, server: &ServerClient, sources: &[PathBuf]) -> anyhow::Result<ExitStatus> {
+        let mut result = server.load(sources, &self.id_prefix)?;
         if let Some(path) = &self.report {
             let text = serde_json::to_string_pretty(&result)? + "\n";
             std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
         let incomplete = result["incomplete_sources"].take();
         let numbers = incomplete.as_array().map(Vec::as_slice).unwrap_or_default().iter().filter_map(Value::as_u64);
-        let incomplete: Vec<PathBuf> =
-            numbers.filter_map(|number| self.sources.get(number as usize).cloned()).collect();
-        let report: LoadReport = serde_json::from_value(result).with_context(|| {
-            format!("{} sent an invalid response; it must be lodeseek of this version", server.name())
-        })?;
+        let incomplete: Vec<PathBuf> = numbers.filter_map(|number| sources.get(number as usize).cloned()).collect();
+        let report: LoadReport = serde_json::from_value(result).with_context(|| server.invalid_response())?;
         let mut out = io::stderr().lock();
         self.write_problems(&mut out, &report)?;
         writeln!(out, "{}; indexed by {}", outcomes(&report), server.name())?;
@@ -265,12 +268,12 @@ fn write_losses(out: &mut impl Write, report: &LoadReport, incomplete: &[PathBuf
     Ok(if !kept.is_empty() || !incomplete.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
-/// Writes the number of works and of the datasets that they use.
-fn write_added_works(out: &mut impl Write, added: &AddedWorks) -> io::Result<()> {
+/// Writes the number of works and of the datasets that they use, and the name of the command or server that makes their vectors.
+fn write_added_works(out: &mut impl Write, added: &AddedWorks, maker: &str) -> io::Result<()> {
     let AddedWorks { added, replaced, unchanged, total, used_datasets, unknown_datasets } = *added;
     writeln!(
         out,
-        "{}: {added} new, {replaced} replaced, {unchanged} unchanged; they use {}; `lodeseek index` makes their vectors",
+        "{}: {added} new, {replaced} replaced, {unchanged} unchanged; they use {}; {maker} makes their vectors",
         counted(total, "work"),
         counted(used_datasets, "dataset"),
     )?;

@@ -9,7 +9,8 @@ use super::harvest::cancellation_on_stop_signal;
 use super::terminal::{bar, grouped};
 use anyhow::{Context, bail};
 use indicatif::ProgressBar;
-use lodeseek_catalog::DatasetId;
+use lodeseek_catalog::{CitingWork, DatasetId};
+use lodeseek_engine::AddedWorks;
 use lodeseek_eval::Topic;
 use lodeseek_harvest::{HarvestRequest, is_address};
 use lodeseek_net::egress::Cancellation;
@@ -25,6 +26,8 @@ use upload::Upload;
 
 /// Time that one response may wait for the end of a job. Progress is shown in between.
 const WAIT_SECONDS: u64 = 1;
+/// Size of the lists in which works are sent, in bytes. A list of the server may have twice as many.
+const MAX_LIST_BYTES: usize = 8 << 20;
 /// Time without any data after which the server counts as hanging.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -120,8 +123,12 @@ impl ServerClient {
         query.extend_pairs(parameters).extend_pairs(topic.year.map(|year| ("before", year.to_string())));
         let query = query.finish();
         let response = self.get(&format!("/api/search?{query}"))?;
-        Found::new(&response)
-            .with_context(|| format!("{} sent an invalid response; it must be lodeseek of this version", self.name()))
+        Found::new(&response).with_context(|| self.invalid_response())
+    }
+
+    /// Returns a message for a response that cannot be read.
+    pub(super) fn invalid_response(&self) -> String {
+        format!("{} sent an invalid response; it must be lodeseek of this version", self.name())
     }
 
     /// Finds the server of a home; `None` if none accepts changes.
@@ -172,6 +179,27 @@ impl ServerClient {
                 self.follow(job, "datasets", &cancellation_on_stop_signal()?)
             }
         }
+    }
+
+    /// Adds works, in several changes if they are many.
+    ///
+    /// # Errors
+    /// If the server rejects a change, or it fails or is cancelled. Earlier changes are kept.
+    pub(super) fn add_works(&self, works: &[CitingWork]) -> anyhow::Result<AddedWorks> {
+        let stop = cancellation_on_stop_signal()?;
+        let mut sum = AddedWorks::default();
+        for list in lists(works)? {
+            let job = self.send("POST", "/api/admin/works", "application/jsonl", &list)?;
+            let result = self.follow(job, "works", &stop)?;
+            let report: AddedWorks = serde_json::from_value(result).with_context(|| self.invalid_response())?;
+            sum = AddedWorks {
+                added: sum.added + report.added,
+                replaced: sum.replaced + report.replaced,
+                unchanged: sum.unchanged + report.unchanged,
+                ..report
+            };
+        }
+        Ok(sum)
     }
 
     /// Harvests now.
@@ -269,12 +297,31 @@ impl ServerClient {
 
     /// Sends a request over a connection of its own, and returns the JSON of the response.
     fn request(&self, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
+        let body = body.map(Value::to_string).unwrap_or_default();
+        self.send(method, path, "application/json", &body)
+    }
+
+    /// Sends a request with a body of a media type, as [`Self::request`].
+    fn send(&self, method: &str, path: &str, media_type: &str, body: &str) -> anyhow::Result<Value> {
         match &self.0 {
             #[cfg(unix)]
-            Connection::Local(socket) => local_request(socket, method, path, body),
-            Connection::Remote(remote) => remote.request(method, path, body),
+            Connection::Local(socket) => local_request(socket, method, path, media_type, body),
+            Connection::Remote(remote) => remote.request(method, path, media_type, body),
         }
     }
+}
+
+/// Returns works as JSON lines, in lists of limited size.
+fn lists(works: &[CitingWork]) -> anyhow::Result<Vec<String>> {
+    let mut lists = vec![String::new()];
+    for work in works {
+        let line = serde_json::to_string(work)? + "\n";
+        match lists.last_mut() {
+            Some(last) if last.is_empty() || last.len() + line.len() <= MAX_LIST_BYTES => last.push_str(&line),
+            _ => lists.push(line),
+        }
+    }
+    Ok(lists)
 }
 
 /// Shows the progress of a job. The number of datasets of a harvest is unknown before its end.
@@ -293,15 +340,14 @@ fn show(bar: &ProgressBar, progress: &Value) {
 
 /// Sends a request over a local socket.
 #[cfg(unix)]
-fn local_request(socket: &Path, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
+fn local_request(socket: &Path, method: &str, path: &str, media_type: &str, body: &str) -> anyhow::Result<Value> {
     let exchange = || -> io::Result<Vec<u8>> {
         let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
-        let body = body.map(Value::to_string).unwrap_or_default();
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nPrefer: wait={WAIT_SECONDS}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+             Content-Type: {media_type}\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         )?;
         let mut response = Vec::new();
@@ -332,6 +378,21 @@ mod tests {
     fn the_body_follows_an_empty_line() {
         assert_eq!(json_of(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n{\"id\": 1}"), Some(json!({"id": 1})));
         assert_eq!(json_of(b"HTTP/1.1 200 OK\r\n"), None);
+    }
+
+    #[test]
+    fn works_are_sent_in_lists_of_limited_size() {
+        let work = |number: usize| CitingWork {
+            title: format!("{number} {}", "x".repeat(MAX_LIST_BYTES / 4)),
+            summary: String::new(),
+            year: None,
+            url: None,
+            datasets: vec![DatasetId::new("a").expect("an id")],
+        };
+        let works: Vec<CitingWork> = (0..8).map(work).collect();
+        let lists = lists(&works).expect("JSON");
+        assert_eq!(lists.iter().map(|list| list.lines().count()).collect::<Vec<_>>(), [3, 3, 2]);
+        assert!(lists.iter().all(|list| list.len() <= MAX_LIST_BYTES));
     }
 
     #[test]

@@ -69,10 +69,9 @@ impl Remote {
         &self.address
     }
 
-    /// Sends a request, and returns the JSON of the response.
-    pub(super) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
-        let text = body.map(Value::to_string).unwrap_or_default();
-        let request = self.head(method, path, "application/json").body(text)?;
+    /// Sends a request with a body of a media type, and returns the JSON of the response.
+    pub(super) fn request(&self, method: &str, path: &str, media_type: &str, body: &str) -> anyhow::Result<Value> {
+        let request = self.head(method, path, media_type).body(body)?;
         self.read(self.agent.run(request).with_context(|| self.unreachable())?)
     }
 

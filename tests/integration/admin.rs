@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-const WRITE: &str = "Bearer write-secret";
-const READ: &str = "Bearer read-secret";
+pub(crate) const WRITE: &str = "Bearer write-secret";
+pub(crate) const READ: &str = "Bearer read-secret";
 const ADMIN: &str = "Bearer admin-secret";
 
 /// An empty home that is served with its administration.
-fn site() -> (Site, ChangeWorker, std::path::PathBuf) {
+pub(crate) fn site() -> (Site, ChangeWorker, std::path::PathBuf) {
     let home = Home::new();
     home.index();
     let (state, folder) = home.state(limits());
@@ -416,20 +416,20 @@ async fn many_changes_beside_searches_are_neither_lost_nor_half_visible() {
 }
 
 #[cfg(all(unix, feature = "rocksdb"))]
-mod program {
+pub(crate) mod program {
     use super::super::harvest::{Portal, Reply, feed_reply};
     use super::super::support::{Ran, program, run};
     use super::*;
     use std::process::{Child, Command};
 
     /// A running server, its messages kept in a file.
-    pub(super) struct Served {
+    pub(crate) struct Served {
         child: Child,
         log: tempfile::NamedTempFile,
     }
 
     impl Served {
-        pub(super) fn start(home: &Path, arguments: &[&str]) -> Self {
+        pub(crate) fn start(home: &Path, arguments: &[&str]) -> Self {
             Self::start_with(home, arguments, "listening on http://")
         }
 
@@ -484,7 +484,7 @@ mod program {
         }
 
         /// Sends a request, and returns the response.
-        fn request(&self, request: &str) -> String {
+        pub(crate) fn request(&self, request: &str) -> String {
             use std::io::{Read, Write};
             let address = self.address();
             let mut stream = std::net::TcpStream::connect(&address).expect("connected");
@@ -508,7 +508,7 @@ mod program {
         }
 
         /// Stops the server, and returns its exit code.
-        pub(super) fn stop(mut self) -> (Option<i32>, String) {
+        pub(crate) fn stop(mut self) -> (Option<i32>, String) {
             let sent = Command::new("sh").args(["-c", &format!("kill -TERM {}", self.child.id())]).status();
             assert!(sent.expect("a shell").success());
             let code = self.child.wait().expect("ended").code();

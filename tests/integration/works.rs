@@ -2,7 +2,10 @@
 
 #![expect(clippy::print_stderr, reason = "a test that skips reports so")]
 
+use super::admin::{READ, WRITE, site};
+use super::http::Site;
 use super::support::{Ran, run};
+use axum::http::Method;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -106,6 +109,125 @@ fn works_are_queried_by_sparql() {
         ?work <https://schema.org/url> ?url ;
             <http://purl.org/spar/cito/usesDataFrom> <https://data.example.org/dataset/Harbour_Cam> } }";
     assert_eq!(run(home, &["query", address]).out, "?url\n<https://e.org/new>\n");
+}
+
+/// Uploads a list of works, and returns status and body.
+async fn upload(site: &Site, token: &str, list: &str) -> (u16, String) {
+    let headers = [("authorization", token), ("content-type", "application/jsonl"), ("prefer", "wait=120")];
+    let reply = site.request(Method::POST, "/api/admin/works", &headers, list).await;
+    (reply.status.as_u16(), reply.body)
+}
+
+#[tokio::test]
+async fn uploaded_works_are_added_or_rejected_as_a_whole() {
+    let (site, _worker, home) = site();
+    let list = concat!(
+        "{\"title\": \"Masts\", \"year\": 2016, \"datasets\": [\"boats\"]}\n",
+        "{\"title\": \"Sails\", \"url\": \"https://e.org/sails\", \"datasets\": [\"boats\", \"winds\"]}\n",
+    );
+    assert_eq!(upload(&site, "", list).await.0, 401);
+    assert_eq!(upload(&site, READ, list).await.0, 403);
+    let too_large = " ".repeat((16 << 20) + 1);
+    let nested = format!("{{\"title\": {}", "[".repeat(100_000));
+    for (body, status, reasons) in [
+        (format!("{list}no JSON\n{{\"title\": \"x\"}}\n"), 422, &["line 3: ", "line 4: no list `datasets`"][..]),
+        ("no JSON\n".repeat(1000), 422, &["line 10: "]),
+        (nested, 422, &["line 1: recursion limit"]),
+        (String::new(), 422, &["contains no work"]),
+        (too_large, 413, &["at most 16777216 bytes"]),
+    ] {
+        let (found, text) = upload(&site, WRITE, &body).await;
+        let is_expected = found == status && reasons.iter().all(|reason| text.contains(reason));
+        assert!(is_expected && text.len() < 2000, "{reasons:?}: {found} {text}");
+        assert!(!text.contains("line 11"), "few lines are listed: {text}");
+    }
+    assert!(!home.join("works/works.jsonl").exists(), "nothing was changed");
+
+    let result = |(status, text): (u16, String)| -> Value {
+        assert_eq!(status, 200, "{text}");
+        serde_json::from_str::<Value>(&text).expect("JSON")["result"].clone()
+    };
+    let added = result(upload(&site, WRITE, list).await);
+    let expected =
+        r#"{"added": 2, "replaced": 0, "unchanged": 0, "total": 2, "usedDatasets": 0, "unknownDatasets": 2}"#;
+    assert_eq!(added, serde_json::from_str::<Value>(expected).expect("JSON"));
+    let changed = result(upload(&site, WRITE, &list.replace("Sails", "Sails and winds")).await);
+    assert_eq!([&changed["added"], &changed["replaced"], &changed["unchanged"]], [0, 1, 1], "{changed}");
+    let query =
+        "SELECT ?title { GRAPH <http://localhost:7878/works> { ?work <http://purl.org/dc/terms/title> ?title } }";
+    let titles = site.post("/sparql", "application/sparql-query", query).await.body;
+    assert!(titles.contains("Sails and winds") && !titles.contains("\"Sails\""), "{titles}");
+    let audit = fs::read_to_string(home.join("audit.jsonl")).expect("the audit log");
+    assert_eq!(audit.matches("\"by\":\"write\",\"action\":\"works\"").count(), 6, "{audit}");
+    assert_eq!(fs::read_dir(home.join("uploads")).expect("a folder").count(), 0, "uploads are deleted");
+}
+
+/// Works are loaded into a served home, and rank after a moment.
+#[cfg(all(unix, feature = "rocksdb"))]
+#[test]
+fn works_are_loaded_through_the_running_server() {
+    use super::admin::program::Served;
+    use std::time::{Duration, Instant};
+
+    if std::env::var_os("ORT_DYLIB_PATH").is_none() {
+        eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path();
+    for arguments in [&["load", "testdata/research/collection.jsonl"][..], &["index", "--dpr", DPR]] {
+        assert_eq!(run(home, arguments).code, Some(0));
+    }
+    let works_of_server = |served: &Served, id: &str| {
+        let query = QUERY.replace(' ', "+");
+        let head = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let response = served.request(&format!("GET /api/search?duplicates=all&q={query} {head}"));
+        let (_, body) = response.split_once("\r\n\r\n").expect("a body");
+        let answer = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response}"));
+        works_of(&answer, id)
+    };
+    let wait_for = |served: &Served, id: &str, works: u64| {
+        let started = Instant::now();
+        while works_of_server(served, id).map(|(_, all)| all) != Some(works) {
+            assert!(started.elapsed() < Duration::from_secs(60), "{id}: {:?}", works_of_server(served, id));
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+
+    let served = Served::start(home, &["--admin", "--dpr", DPR]);
+    assert_eq!(works_of_server(&served, "Late_Boats"), None);
+    let sources = ["load", "testdata/research/papers.jsonl", "testdata/research/collection.jsonl"];
+    let loaded = run(home, &sources);
+    assert!(loaded.code == Some(0) && loaded.err.contains("5 datasets: 0 loaded"), "{loaded:?}");
+    assert!(
+        loaded.err.contains("4 works: 4 new, 0 replaced, 0 unchanged; they use 5 datasets; the running"),
+        "{loaded:?}"
+    );
+    wait_for(&served, "Late_Boats", 1);
+    wait_for(&served, "Undated_Boats", 1);
+
+    // A work with its old text needs no new vector; another one is encoded.
+    let papers = fs::read_to_string("testdata/research/papers.jsonl").expect("a list");
+    let masts = papers.lines().nth(1).expect("a work").replace("[\"Undated Boats\"]", "[\"Leaf Letters\"]");
+    let more = home.join("more.jsonl");
+    let new = "{\"title\": \"Detecting boats in photographs\", \"datasets\": [\"Late Boats\"]}";
+    fs::write(&more, format!("{masts}\n{new}\nno JSON\n")).expect("written");
+    let changed = run(home, &["load", more.to_str().expect("UTF-8")]);
+    assert!(changed.err.contains("5 works: 1 new, 1 replaced, 0 unchanged"), "{changed:?}");
+    assert!(changed.err.contains("more.jsonl:3: "), "{changed:?}");
+    assert_eq!(works_of_server(&served, "Undated_Boats"), None, "at once");
+    wait_for(&served, "Late_Boats", 2);
+    let (code, log) = served.stop();
+    assert_eq!(code, Some(0), "{log}");
+
+    let served = Served::start(home, &["--admin", "--dpr", DPR]);
+    wait_for(&served, "Late_Boats", 2);
+    assert_eq!(works_of_server(&served, "Undated_Boats"), None);
+    let (code, log) = served.stop();
+    assert_eq!(code, Some(0), "{log}");
+    assert_eq!(numbers_in_rdf(home), ["5", "7", "6"]);
+    let indexed = run(home, &["index", "--dpr", DPR]);
+    assert!(indexed.err.contains("0 works encoded by sentence-transformers, 5 unchanged"), "{indexed:?}");
 }
 
 #[test]

@@ -17,8 +17,14 @@ use oxrdf::{Literal, NamedNode, Term, Triple};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::io::{BufRead, BufReader};
+use std::collections::HashSet;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+
+/// Maximum size of a line in bytes: 1 MiB. Parsed JSON can have many times the size of its text.
+const MAX_LINE_BYTES: u64 = 1 << 20;
+/// Maximum length of the reason for which a line is not read, in characters.
+const MAX_REASON_CHARACTERS: usize = 200;
 
 /// A work and the datasets that it uses.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -85,12 +91,12 @@ impl CitingWork {
         let names = names
             .and_then(Value::as_array)
             .ok_or("no list `datasets`; `lodeseek tag` finds the datasets that papers name")?;
-        let mut datasets = Vec::with_capacity(names.len());
+        let (mut datasets, mut seen) = (Vec::with_capacity(names.len()), HashSet::new());
         for name in names {
             let name = name.as_str().ok_or_else(|| format!("{name} in `datasets` is no text"))?;
             let id = name.split_whitespace().collect::<Vec<_>>().join("_");
             let id = DatasetId::new(id).map_err(|error| error.to_string())?;
-            if !datasets.contains(&id) {
+            if seen.insert(id.clone()) {
                 datasets.push(id);
             }
         }
@@ -112,7 +118,7 @@ impl CitingWork {
 pub struct CitingWorks {
     /// The works, in the order of the file.
     pub works: Vec<CitingWork>,
-    /// Messages about unreadable lines, each with its file and line.
+    /// Messages about unreadable lines. Each begins with the number of the line, after the name of the file if there is one.
     pub problems: Vec<String>,
 }
 
@@ -134,15 +140,30 @@ impl CitingWorks {
     /// The file cannot be read or uncompressed. Unreadable lines are not errors: see [`problems`](Self::problems).
     pub fn read(path: &Path) -> Result<Self, CatalogError> {
         let reader = BufReader::new(dump::open(path, &super::limits()).map_err(CatalogError::io(path))?);
-        let mut found = Self::default();
-        for (line, number) in reader.lines().zip(1..) {
-            let line = line.map_err(CatalogError::io(path))?;
-            if line.trim().is_empty() {
+        let mut found = Self::from_lines(reader, usize::MAX).map_err(CatalogError::io(path))?;
+        for problem in &mut found.problems {
+            problem.insert_str(0, &format!("{}:", path.display()));
+        }
+        Ok(found)
+    }
+
+    /// Reads JSON lines, until a number of them is unreadable. A line of more than 1 MiB is unreadable.
+    ///
+    /// # Errors
+    /// The lines cannot be read. Unreadable JSON is no error: see [`problems`](Self::problems).
+    pub fn from_lines(mut reader: impl BufRead, max_problems: usize) -> io::Result<Self> {
+        let (mut found, mut line, mut number) = (Self::default(), Vec::new(), 0_u64);
+        while found.problems.len() < max_problems && read_line(&mut reader, &mut line)? {
+            number += 1;
+            if line.trim_ascii().is_empty() {
                 continue;
             }
-            match CitingWork::from_line(&line) {
+            match parse_line(&line) {
                 Ok(work) => found.works.push(work),
-                Err(reason) => found.problems.push(format!("{}:{number}: {reason}", path.display())),
+                Err(reason) => {
+                    let reason: String = reason.chars().take(MAX_REASON_CHARACTERS).collect();
+                    found.problems.push(format!("{number}: {reason}"));
+                }
             }
         }
         Ok(found)
@@ -159,6 +180,24 @@ impl CitingWorks {
         }
         Ok(works)
     }
+}
+
+/// Reads the next line, of a longer one only the first [`MAX_LINE_BYTES`] and one more. Returns false at the end.
+fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    reader.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', line)?;
+    if line.len() as u64 > MAX_LINE_BYTES && !line.ends_with(b"\n") {
+        reader.skip_until(b'\n')?;
+    }
+    Ok(!line.is_empty())
+}
+
+fn parse_line(line: &[u8]) -> Result<CitingWork, String> {
+    if line.len() as u64 > MAX_LINE_BYTES {
+        return Err(format!("longer than {MAX_LINE_BYTES} bytes"));
+    }
+    let text = std::str::from_utf8(line).map_err(|_| "not in UTF-8".to_owned())?;
+    CitingWork::from_line(text)
 }
 
 /// Returns true if the first line begins an object with a title, and with used datasets or an abstract. The line may be
@@ -234,6 +273,21 @@ mod tests {
             ]
         );
         assert!(problems[3].starts_with("6: "));
+    }
+
+    #[test]
+    fn long_lines_are_skipped_and_problems_are_bounded() {
+        let long = format!("{{\"title\": \"{}\"}}", "x".repeat(2 * MAX_LINE_BYTES as usize));
+        let mut lines = format!("{long}\n{LINE}\n").into_bytes();
+        lines.extend(b"\xff\n{\"title\": \"a\", \"datasets\": [[");
+        lines.extend("0,".repeat(1000).into_bytes());
+        lines.extend(b"0]]}\n");
+        let read = CitingWorks::from_lines(lines.as_slice(), 9).expect("read");
+        assert_eq!(read.works.len(), 1, "the line after a long one is read");
+        assert_eq!(read.problems[..2], ["1: longer than 1048576 bytes", "3: not in UTF-8"]);
+        assert!(read.problems[2].starts_with("4: [0,0") && read.problems[2].len() < 210, "{}", read.problems[2]);
+        let stopped = CitingWorks::from_lines(lines.as_slice(), 1).expect("read");
+        assert_eq!((stopped.works.len(), stopped.problems.len()), (0, 1));
     }
 
     #[test]

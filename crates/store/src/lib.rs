@@ -87,7 +87,7 @@ pub use resource::{Excerpt, Position, Resources, resource};
 pub use undo::Undo;
 pub use verify::{Damage, DamagedPart, Verification, verify_home};
 pub use view::StoreView;
-pub use works::{read_works, works_folder, works_path};
+pub use works::{read_works, works_checksum, works_folder, works_path};
 
 use lodeseek_catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
 use lodeseek_rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek};

@@ -7,7 +7,8 @@
 //!
 //! The graph is derived from the list. Beside the pointers the store has the checksum of the list that the graph describes. If it
 //! differs from that of the file, the graph is written again when the home is opened for writing: in a home of an earlier version,
-//! after a repair of the store, or if a process was killed between the two writes.
+//! after a repair of the store, or if a process was killed between the two writes. If the graph describes the list that is
+//! replaced, only the works that differ are described again.
 //!
 //! A work names each dataset that it uses (`cito:usesDataFrom`), in the home or not. The inverse (`dcterms:isReferencedBy`) is
 //! stated of the datasets of the home only: it is written and removed in the transactions that write and remove their descriptions.
@@ -49,8 +50,11 @@ pub fn read_works(home: &Path) -> Result<BTreeMap<String, CitingWork>, StoreErro
     Ok(works)
 }
 
-/// Reads the first line of the list, which is its checksum. Returns `None` without a list.
-fn read_checksum(home: &Path) -> Result<Option<String>, StoreError> {
+/// Reads the checksum of the list, which is its first line: it differs after every change. Returns `None` without a list.
+///
+/// # Errors
+/// If the list cannot be read.
+pub fn works_checksum(home: &Path) -> Result<Option<String>, StoreError> {
     let path = works_path(home);
     let mut line = String::new();
     match File::open(&path).and_then(|file| BufReader::new(file).read_line(&mut line)) {
@@ -62,22 +66,50 @@ fn read_checksum(home: &Path) -> Result<Option<String>, StoreError> {
     }
 }
 
+/// Returns the lines of a list.
+fn list_body(path: &Path, works: &BTreeMap<String, CitingWork>) -> Result<Vec<u8>, StoreError> {
+    let mut body = Vec::new();
+    for work in works.values() {
+        serde_json::to_writer(&mut body, work).map_err(|error| StoreError::io(path)(error.into()))?;
+        body.push(b'\n');
+    }
+    Ok(body)
+}
+
 impl Store {
-    /// Replaces the list of works and their descriptions. The keys are those of the works.
+    /// Replaces the list of works, which [`read_works`] returned, and their descriptions. The keys are those of the works. A
+    /// failure restores the former list.
     ///
     /// # Errors
     /// If the list or the descriptions cannot be written.
-    pub fn replace_works(&self, works: &BTreeMap<String, CitingWork>) -> Result<(), StoreError> {
+    pub fn replace_works(
+        &self,
+        former: &BTreeMap<String, CitingWork>,
+        works: &BTreeMap<String, CitingWork>,
+    ) -> Result<(), StoreError> {
         let path = works_path(&self.home);
-        let mut body = Vec::new();
-        for work in works.values() {
-            serde_json::to_writer(&mut body, work).map_err(|error| StoreError::io(&path)(error.into()))?;
-            body.push(b'\n');
-        }
+        let former_body = list_body(&path, former)?;
         let folder = works_folder(&self.home);
         fs::create_dir_all(&folder).map_err(StoreError::io(&folder))?;
-        graph_file::write_checked(&path, &body)?;
-        self.describe_works(works)
+        graph_file::write_checked(&path, &list_body(&path, works)?)?;
+        let described = if self.describes_list(&former_body)? {
+            self.describe_changed_works(former, works)
+        } else {
+            self.describe_works(works)
+        };
+        // The first failure is the one to report. Without the former list, the graph is repaired when the home is opened.
+        if described.is_err()
+            && let Err(error) = graph_file::write_checked(&path, &former_body)
+        {
+            tracing::warn!(%error, "the list of works could not be restored");
+        }
+        described
+    }
+
+    /// Returns true if the graph describes the list with these lines.
+    fn describes_list(&self, body: &[u8]) -> Result<bool, StoreError> {
+        let checksum = Term::from(Literal::from(graph_file::checksum(body)));
+        Ok(self.described_checksums()?.iter().any(|quad| quad.object == checksum))
     }
 
     /// Renames a damaged list, so that the home can be used without works. Returns its new path.
@@ -96,7 +128,7 @@ impl Store {
     /// warning is logged instead.
     pub(super) fn check_works(&self) -> Result<(), StoreError> {
         let described = self.described_checksums()?.pop().map(|quad| quad.object);
-        if described == read_checksum(&self.home)?.map(|checksum| Literal::from(checksum).into()) {
+        if described == works_checksum(&self.home)?.map(|checksum| Literal::from(checksum).into()) {
             return Ok(());
         }
         if self.access == Access::Read {
@@ -115,7 +147,7 @@ impl Store {
     /// Makes the graph of works describe exactly the given works.
     fn describe_works(&self, works: &BTreeMap<String, CitingWork>) -> Result<(), StoreError> {
         let graph = self.iris.works();
-        let mut new = self.work_quads(works)?;
+        let mut new = self.work_quads(works.iter())?;
         let mut old = Vec::new();
         for quad in self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into())) {
             let quad = quad?;
@@ -123,6 +155,23 @@ impl Store {
                 old.push(quad);
             }
         }
+        self.change_work_quads(&old, new)
+    }
+
+    /// Makes the graph of works, which describes one list, describe another one. Works have no quads in common.
+    fn describe_changed_works(
+        &self,
+        former: &BTreeMap<String, CitingWork>,
+        works: &BTreeMap<String, CitingWork>,
+    ) -> Result<(), StoreError> {
+        let mut old = self.work_quads(former.iter().filter(|(key, work)| works.get(*key) != Some(*work)))?;
+        let mut new = self.work_quads(works.iter().filter(|(key, work)| former.get(*key) != Some(*work)))?;
+        old.retain(|quad| !new.remove(quad));
+        self.change_work_quads(&old.into_iter().collect::<Vec<_>>(), new)
+    }
+
+    /// Removes and adds descriptions of works, in one transaction with the checksum of the list.
+    fn change_work_quads(&self, old: &[Quad], mut new: HashSet<Quad>) -> Result<(), StoreError> {
         let _change = self.change();
         if new.len() > MAX_TRANSACTION_TRIPLES {
             self.bulk_load(new.drain())?;
@@ -138,7 +187,10 @@ impl Store {
     }
 
     /// Returns the descriptions of works, and the links to them from the datasets of the home.
-    fn work_quads(&self, works: &BTreeMap<String, CitingWork>) -> Result<HashSet<Quad>, StoreError> {
+    fn work_quads<'w>(
+        &self,
+        works: impl Iterator<Item = (&'w String, &'w CitingWork)>,
+    ) -> Result<HashSet<Quad>, StoreError> {
         let (graph, ids) = (self.iris.works(), self.ids()?);
         let mut quads = HashSet::new();
         for (key, work) in works {
@@ -179,7 +231,7 @@ impl Store {
 
     fn write_described_checksum(&self, transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
         self.described_checksums()?.iter().for_each(|quad| transaction.remove(quad));
-        if let Some(checksum) = read_checksum(&self.home)? {
+        if let Some(checksum) = works_checksum(&self.home)? {
             let property = NamedNode::new_unchecked(dcterms::IDENTIFIER);
             transaction.insert(&Quad::new(self.iris.works(), property, Literal::from(checksum), self.iris.versions()));
         }
@@ -192,6 +244,7 @@ mod tests {
     use super::*;
     use crate::{Loader, change_base};
     use lodeseek_catalog::{Catalog, Iris};
+    use proptest::prelude::*;
 
     fn load(store: &Store, folder: &Path, ids: &[&str]) {
         let mut catalog =
@@ -202,6 +255,12 @@ mod tests {
         fs::write(folder.join("catalog.ttl"), catalog).expect("written");
         let catalog = Catalog::read(&folder.join("catalog.ttl")).expect("a catalogue");
         Loader::new(store).load(catalog, &|_| ()).expect("loaded");
+    }
+
+    /// Replaces the present list.
+    fn replace(store: &Store, works: &BTreeMap<String, CitingWork>) {
+        let former = read_works(&store.home).expect("a list");
+        store.replace_works(&former, works).expect("written");
     }
 
     fn id(text: &str) -> DatasetId {
@@ -219,12 +278,17 @@ mod tests {
         list.iter().map(work).map(|work| (work.key(), work)).collect()
     }
 
+    /// Returns all quads of the graph of works.
+    fn quads(store: &Store) -> HashSet<Quad> {
+        let graph = store.iris.works();
+        let quads = store.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
+        quads.map(|quad| quad.expect("a quad")).collect()
+    }
+
     /// Returns the number of triples in the graph of works, and the links from datasets as (dataset, title).
     fn graph(store: &Store) -> (usize, Vec<(String, String)>) {
         let works = read_works(&store.home).expect("a list");
-        let graph = store.iris.works();
-        let quads = store.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
-        let quads: Vec<Quad> = quads.map(|quad| quad.expect("a quad")).collect();
+        let quads = quads(store);
         let mut links = Vec::new();
         for quad in quads.iter().filter(|quad| quad.predicate.as_str() == dcterms::IS_REFERENCED_BY) {
             let (NamedOrBlankNode::NamedNode(dataset), Term::NamedNode(work)) = (&quad.subject, &quad.object) else {
@@ -247,7 +311,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::in_memory(&folder.path().join("home"), Iris::default()).expect("a store");
         load(&store, folder.path(), &["a"]);
-        store.replace_works(&works(&[("One", &["a", "b"]), ("Two", &["b"])])).expect("written");
+        replace(&store, &works(&[("One", &["a", "b"]), ("Two", &["b"])]));
         // Of each work type, title and year; three uses, of which one is of a dataset of the home.
         assert_eq!(graph(&store), (2 * 3 + 3 + 1, links(&[("a", "One")])));
         let before = store.undo(&[id("b")]).expect("the state");
@@ -261,7 +325,7 @@ mod tests {
         assert_eq!(graph(&store).1, all);
         store.remove(&[id("a")]).expect("removed");
         assert_eq!(graph(&store).1, links(&[("b", "One"), ("b", "Two")]));
-        store.replace_works(&works(&[("Two", &["a"]), ("Three", &["b"])])).expect("written");
+        replace(&store, &works(&[("Two", &["a"]), ("Three", &["b"])]));
         assert_eq!(graph(&store), (2 * 3 + 2 + 1, links(&[("b", "Three")])));
         assert!(!store.oxigraph.iter().any(|quad| quad.expect("a quad").to_string().contains("\"One\"")));
     }
@@ -273,9 +337,9 @@ mod tests {
         load(&store, folder.path(), &["a"]);
         let titles: Vec<String> = (0..MAX_TRANSACTION_TRIPLES / 4).map(|number| format!("Work {number}")).collect();
         let list: Vec<(&str, &[&str])> = titles.iter().map(|title| (title.as_str(), &["a"][..])).collect();
-        store.replace_works(&works(&list)).expect("written");
+        replace(&store, &works(&list));
         assert_eq!(graph(&store).0, 5 * list.len());
-        store.replace_works(&works(&list[..1])).expect("written");
+        replace(&store, &works(&list[..1]));
         assert_eq!(graph(&store), (5, links(&[("a", "Work 0")])));
     }
 
@@ -285,9 +349,9 @@ mod tests {
         let home = folder.path().join("home");
         let store = Store::open(&home, Access::Write, None).expect("a home");
         load(&store, folder.path(), &["a"]);
-        store.replace_works(&works(&[("One", &["a"])])).expect("written");
+        replace(&store, &works(&[("One", &["a"])]));
         let first = fs::read(works_path(&home)).expect("a list");
-        store.replace_works(&works(&[("One", &["a"]), ("Two", &["a"])])).expect("written");
+        replace(&store, &works(&[("One", &["a"]), ("Two", &["a"])]));
         let expected = graph(&store);
         // A home of an earlier version has a list alone.
         let _ = store.oxigraph.remove_named_graph(&store.iris.works());
@@ -318,7 +382,7 @@ mod tests {
         let home = folder.path().join("home");
         let store = Store::open(&home, Access::Write, None).expect("a home");
         load(&store, folder.path(), &["a"]);
-        store.replace_works(&works(&[("One", &["a", "b"])])).expect("written");
+        replace(&store, &works(&[("One", &["a", "b"])]));
         let expected = graph(&store);
         drop(store);
         change_base(&home, "https://b.org/x/").expect("moved");
@@ -328,5 +392,62 @@ mod tests {
         drop(store);
         crate::rebuild_store(&home, &[]).expect("rebuilt");
         assert_eq!(graph(&Store::open(&home, Access::Write, None).expect("a home")), expected);
+    }
+
+    #[test]
+    fn a_failed_change_keeps_the_former_list() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        let store = Store::open(&home, Access::Write, None).expect("a home");
+        replace(&store, &works(&[("One", &["a"])]));
+        let (list, graph) = (read_works(&home).expect("a list"), quads(&store));
+        // The record of the commit cannot be replaced by a file.
+        fs::remove_file(home.join("commit.json")).expect("removed");
+        fs::create_dir_all(home.join("commit.json/folder")).expect("created");
+        let changed = works(&[("Two", &["a"])]);
+        assert!(store.replace_works(&list, &changed).is_err());
+        assert_eq!(read_works(&home).expect("a list"), list);
+        fs::remove_dir_all(home.join("commit.json")).expect("removed");
+        replace(&store, &changed);
+        assert_eq!(read_works(&home).expect("a list"), changed);
+        replace(&store, &list);
+        assert_eq!(quads(&store), graph);
+    }
+
+    /// A list: title, year, datasets and presence of a URL of each work.
+    type RandomList = Vec<(u8, u8, Vec<u8>, bool)>;
+
+    fn random_list() -> impl Strategy<Value = RandomList> {
+        let datasets = prop::collection::vec(0_u8..4, 1..3);
+        prop::collection::vec((0_u8..6, 0_u8..2, datasets, any::<bool>()), 0..8)
+    }
+
+    fn works_of(list: &RandomList) -> BTreeMap<String, CitingWork> {
+        let work = |(title, year, datasets, has_url): &(u8, u8, Vec<u8>, bool)| CitingWork {
+            title: format!("Work {title}"),
+            summary: String::new(),
+            year: Some(2000 + i32::from(*year)),
+            url: has_url.then(|| format!("https://e.org/{title}")),
+            datasets: datasets.iter().map(|number| id(&format!("d{number}"))).collect(),
+        };
+        list.iter().map(work).map(|work| (work.key(), work)).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn the_difference_equals_all_descriptions(lists in prop::collection::vec(random_list(), 1..5)) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let store = Store::in_memory(&folder.path().join("home"), Iris::default()).expect("a store");
+            load(&store, folder.path(), &["d0", "d1"]);
+            for list in &lists {
+                let list = works_of(list);
+                replace(&store, &list);
+                let by_difference = quads(&store);
+                prop_assert_eq!(&by_difference, &store.work_quads(list.iter()).expect("described"));
+                store.describe_works(&list).expect("described");
+                prop_assert_eq!(by_difference, quads(&store));
+            }
+        }
     }
 }

@@ -10,17 +10,19 @@ pub use pairs::{CrossEncoding, PairSummary};
 use super::dense::{DenseMatch, DenseRetriever, EncodedQuery, MatchCondition, PartShare, ScoringOptions};
 use super::scope::CandidateScope;
 use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes};
-use super::{EncodingOptions, EngineError, encode_all};
+use super::{EncodingOptions, EngineError, encode_all, encode_works};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::Snapshot;
 use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rerank::{Encoder, Fusion, Granularity, Similarity};
+use lodeseek_store::works_checksum;
 use options::check;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Minimum depth of sparse rankings that are fused. A candidate below this depth counts as not found by the model.
 const MIN_FUSION_DEPTH: usize = 100;
@@ -28,8 +30,10 @@ const MIN_FUSION_DEPTH: usize = 100;
 /// Encoders, their vectors of a home's datasets, and the options of re-ranking with them.
 pub struct Reranker {
     encoders: Vec<DenseRetriever>,
-    /// The place of the encoder with vectors of works, and the works.
-    works: Option<(usize, WorkRetriever)>,
+    /// The place of the encoder with vectors of works, and the works. Empty until there are such vectors.
+    works: OnceLock<(usize, WorkRetriever)>,
+    /// Checksum of the list of works whose vectors were updated last.
+    encoded_works: Mutex<Option<String>>,
     cross_encoding: Option<CrossEncoding>,
     options: RerankOptions,
 }
@@ -141,9 +145,12 @@ impl Reranker {
         for encoder in encoders {
             retrievers.push(DenseRetriever::open(home, encoder)?);
         }
-        let works = open_works(home, &retrievers, &options)?;
-        check(&options, &retrievers, works.is_some())?;
-        Ok(Self { encoders: retrievers, works, cross_encoding: None, options })
+        let works = OnceLock::new();
+        if let Some(opened) = open_works(home, &retrievers, &options)? {
+            let _ = works.set(opened); // it is empty
+        }
+        check(&options, &retrievers, works.get().is_some())?;
+        Ok(Self { encoders: retrievers, works, encoded_works: Mutex::default(), cross_encoding: None, options })
     }
 
     /// Sets the cross-encoder that orders the best datasets.
@@ -174,15 +181,42 @@ impl Reranker {
         self.encoders.iter().find(|dense| is_text_encoder(dense) && dense.encoder().similarity() == Similarity::Cosine)
     }
 
-    /// Updates the vectors of the encoders to the index of a home, in their present number format. Returns the number of
-    /// texts encoded.
+    /// Updates the vectors of the encoders to the index and the works of a home, in their present number format. Returns the
+    /// number of datasets encoded.
     pub(super) fn encode(&self, home: &Path) -> Result<usize, EngineError> {
         let mut encoders = Vec::with_capacity(self.encoders.len());
         for dense in &self.encoders {
             let options = EncodingOptions { precision: dense.precision()?, ..EncodingOptions::default() };
             encoders.push((dense.encoder(), options));
         }
-        Ok(encode_all(home, &encoders, &|_| ())?.iter().map(|report| report.encoded).sum())
+        let datasets = encode_all(home, &encoders, &|_| ())?.iter().map(|report| report.encoded).sum();
+        self.encode_works(home, &encoders)?;
+        Ok(datasets)
+    }
+
+    /// Updates the vectors of works, unless their list is that of the last update. Works with their first vectors vote from then
+    /// on.
+    fn encode_works(&self, home: &Path, encoders: &[(&dyn Encoder, EncodingOptions)]) -> Result<(), EngineError> {
+        let list = works_checksum(home)?;
+        let mut encoded = self.encoded_works.lock().unwrap_or_else(PoisonError::into_inner);
+        if *encoded == list {
+            return Ok(());
+        }
+        for (encoder, options) in encoders {
+            encode_works(home, *encoder, options.precision, &|_| ())?;
+        }
+        *encoded = list;
+        if self.works.get().is_some() {
+            return Ok(());
+        }
+        let Some(works) = open_works(home, &self.encoders, &self.options)? else { return Ok(()) };
+        match check(&self.options, &self.encoders, true) {
+            Ok(()) => {
+                let _ = self.works.set(works); // the lock excludes another update
+            }
+            Err(error) => tracing::warn!(%error, "works are not used for ranking"),
+        }
+        Ok(())
     }
 
     /// Returns the depth to which sparse rankings are needed.
@@ -280,7 +314,7 @@ impl Reranker {
         for dense in &self.encoders {
             queries.push(dense.encode_query(query)?);
         }
-        let works = match (&self.works, self.options.works) {
+        let works = match (self.works.get(), self.options.works) {
             (Some((encoder, retriever)), Some(works)) => {
                 let min_similarity = self.options.min_similarities.get(*encoder).copied().flatten();
                 let limits = VoteLimits { works, until: scope.until, min_similarity };

@@ -20,11 +20,11 @@ use super::EngineError;
 use lodeseek_catalog::CitingWork;
 use lodeseek_rerank::Encoder;
 use lodeseek_store::{Store, read_works};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Report of adding works.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AddedWorks {
     /// Number of new works.
@@ -42,12 +42,13 @@ pub struct AddedWorks {
 }
 
 /// Adds works to the home of a store, which must be open for writing. A work replaces an earlier one with the same URL, or
-/// the same title and year.
+/// the same title and year. All are added in one commit, or none.
 ///
 /// # Errors
 /// If the present works are damaged, or the new ones cannot be written.
 pub fn add_works(store: &Store, works: Vec<CitingWork>) -> Result<AddedWorks, EngineError> {
-    let mut present = read_works(store.home())?;
+    let former = read_works(store.home())?;
+    let mut present = former.clone();
     let mut report = AddedWorks::default();
     for work in works {
         let key = work.key();
@@ -66,7 +67,7 @@ pub fn add_works(store: &Store, works: Vec<CitingWork>) -> Result<AddedWorks, En
     report.used_datasets = used.iter().filter(|id| ids.binary_search(id).is_ok()).count();
     report.unknown_datasets = used.len() - report.used_datasets;
     if report.added + report.replaced > 0 {
-        store.replace_works(&present)?;
+        store.replace_works(&former, &present)?;
     }
     Ok(report)
 }

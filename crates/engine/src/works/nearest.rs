@@ -6,7 +6,7 @@ use lodeseek_catalog::{CitingWork, DatasetId};
 use lodeseek_index::vectors::{Rows, Vectors, VectorsError, VectorsSnapshot, model_folder};
 use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rerank::{Encoder, Query, dpr};
-use lodeseek_store::{read_works, works_folder};
+use lodeseek_store::{read_works, works_checksum, works_folder};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::num::NonZeroUsize;
@@ -67,17 +67,25 @@ pub(crate) struct VoteLimits {
     pub(crate) min_similarity: Option<f64>,
 }
 
-/// The works of a home and their vectors by one encoder.
+/// The works of a home and their vectors by one encoder. Follows the changes of both.
 pub(crate) struct WorkRetriever {
     home: PathBuf,
     vectors: Vectors,
     loaded: Mutex<Option<Arc<EncodedWorks>>>,
 }
 
-/// Works with their vectors, held in memory.
-struct EncodedWorks {
+/// Version of works with their vectors.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct EncodedVersion {
     /// Generation of the vectors.
     generation: u64,
+    /// Checksum of the list of works.
+    list: Option<String>,
+}
+
+/// Works with their vectors, held in memory.
+struct EncodedWorks {
+    version: EncodedVersion,
     rows: Rows,
     /// The work of each row, without its abstract.
     works: Vec<CitingWork>,
@@ -103,13 +111,14 @@ impl WorkRetriever {
 
     fn encoded(&self) -> Result<Arc<EncodedWorks>, EngineError> {
         let snapshot = self.vectors.snapshot()?;
+        let version = EncodedVersion { generation: snapshot.generation(), list: works_checksum(&self.home)? };
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(encoded) = &*loaded
-            && encoded.generation == snapshot.generation()
+            && encoded.version == version
         {
             return Ok(Arc::clone(encoded));
         }
-        let encoded = Arc::new(EncodedWorks::load(&self.home, &snapshot)?);
+        let encoded = Arc::new(EncodedWorks::load(&self.home, &snapshot, version)?);
         *loaded = Some(Arc::clone(&encoded));
         Ok(encoded)
     }
@@ -117,7 +126,7 @@ impl WorkRetriever {
 
 impl EncodedWorks {
     /// Loads the works that have vectors of their current texts. The others wait for the next encoding.
-    fn load(home: &Path, vectors: &VectorsSnapshot) -> Result<Self, EngineError> {
+    fn load(home: &Path, vectors: &VectorsSnapshot, version: EncodedVersion) -> Result<Self, EngineError> {
         let (mut values, mut works) = (Vec::new(), Vec::new());
         let mut years = FxHashMap::<DatasetId, Vec<Option<i32>>>::default();
         for (key, work) in read_works(home)? {
@@ -140,7 +149,7 @@ impl EncodedWorks {
         }
         let description = vectors.description();
         let rows = Rows::pack(&values, description.columns, description.precision);
-        Ok(Self { generation: vectors.generation(), rows, works, years })
+        Ok(Self { version, rows, works, years })
     }
 
     fn votes(&self, query: &Query, limits: &VoteLimits) -> WorkVotes {
@@ -201,7 +210,7 @@ mod tests {
             let title = (*title).to_owned();
             works.push(CitingWork { title, summary: String::new(), year: *year, url: None, datasets });
         }
-        EncodedWorks { generation: 1, rows: Rows::pack(&values, 2, Precision::F16), works, years }
+        EncodedWorks { version: EncodedVersion::default(), rows: Rows::pack(&values, 2, Precision::F16), works, years }
     }
 
     #[test]

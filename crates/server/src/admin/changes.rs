@@ -8,6 +8,7 @@ use super::downloads::download;
 use super::harvest_schedule::index_pending;
 use super::harvests::harvest;
 use super::jobs::{Jobs, Next, Progress};
+use super::works::add_list;
 use lodeseek_catalog::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata};
 use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, backup};
 use lodeseek_harvest::HarvestRequest;
@@ -41,6 +42,8 @@ pub(crate) enum Change {
     Put(Box<DatasetUpload>),
     /// Loads catalogues and dumps: of this machine, or uploaded into a folder.
     Load { sources: Vec<PathBuf>, id_prefix: String, spool: Option<Spool> },
+    /// Adds the works of an uploaded list.
+    Works(Spool),
     /// Harvests portals.
     Harvest(Box<HarvestRequest>),
     /// Removes datasets.
@@ -58,6 +61,7 @@ impl Change {
         match self {
             Self::Put(_) => "put",
             Self::Load { .. } => "load",
+            Self::Works(_) => "works",
             Self::Harvest(_) => "harvest",
             Self::Remove(_) => "remove",
             Self::Index { .. } => "index",
@@ -71,9 +75,12 @@ impl Change {
         match self {
             Self::Put(upload) => vec![upload.id.to_string()],
             Self::Remove(ids) => ids.iter().map(ToString::to_string).collect(),
-            Self::Load { .. } | Self::Harvest(_) | Self::Index { .. } | Self::Backup(_) | Self::Publish { .. } => {
-                Vec::new()
-            }
+            Self::Load { .. }
+            | Self::Works(_)
+            | Self::Harvest(_)
+            | Self::Index { .. }
+            | Self::Backup(_)
+            | Self::Publish { .. } => Vec::new(),
         }
     }
 
@@ -284,6 +291,7 @@ fn perform(change: Change, live: &Live, control: &Control) -> Result<Value, Fail
         Change::Load { sources, id_prefix, spool } => {
             locked(live, || load(&sources, &id_prefix, spool.as_ref(), live, control))
         }
+        Change::Works(spool) => locked(live, || add_list(&spool, live)),
         Change::Remove(ids) => locked(live, || remove(&ids, live)),
         Change::Index { rebuild } => locked(live, || index(rebuild, live, control)),
         Change::Backup(folder) => locked(live, || save(&folder, live, control)),

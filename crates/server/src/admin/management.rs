@@ -8,6 +8,7 @@ use super::changes::{Change, Lane, Spool, make_changes};
 use super::jobs::{Cancelled, Job, JobState, Jobs, Refusal};
 use super::tokens::{Scope, Tokens};
 use super::uploads::{MAX_SOURCES, is_form, receive, receive_sources};
+use super::works;
 use super::{Live, StopSignal};
 use crate::AppState;
 use crate::connections::TrustedBody;
@@ -73,7 +74,8 @@ impl Management {
         matches!(self.tokens.find(secret), Ok(Some(_)))
     }
 
-    fn new_spool(&self) -> io::Result<Spool> {
+    /// Creates the folder of an upload.
+    pub(super) fn new_spool(&self) -> io::Result<Spool> {
         Spool::create(self.spool.join(self.uploads.fetch_add(1, Ordering::SeqCst).to_string()))
     }
 }
@@ -145,7 +147,7 @@ impl AppState {
 pub(crate) struct LocalPeer;
 
 /// An authorized client.
-struct Caller {
+pub(super) struct Caller {
     name: String,
     scope: Scope,
     is_local: bool,
@@ -153,7 +155,7 @@ struct Caller {
 
 impl Caller {
     /// Rejects a caller with fewer rights.
-    fn require(&self, scope: Scope) -> Result<(), ApiError> {
+    pub(super) fn require(&self, scope: Scope) -> Result<(), ApiError> {
         if self.scope >= scope {
             return Ok(());
         }
@@ -198,7 +200,7 @@ fn unauthorized() -> Response {
     response
 }
 
-fn management(state: &AppState) -> Result<&Arc<Management>, ApiError> {
+pub(super) fn management(state: &AppState) -> Result<&Arc<Management>, ApiError> {
     state.management.as_ref().ok_or_else(|| match &state.snapshot {
         Some(_) => ApiError::with_status(
             StatusCode::FORBIDDEN,
@@ -220,6 +222,7 @@ fn management(state: &AppState) -> Result<&Arc<Management>, ApiError> {
     delete_dataset,
     remove_datasets,
     load_sources,
+    works::post_works,
     harvest_sources,
     index_collection,
     list_collection,
@@ -241,6 +244,7 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/api/admin/remove", post(remove_datasets))
         .route("/api/admin/index", post(index_collection))
         .route("/api/admin/load", post(load_sources))
+        .route("/api/admin/works", post(works::post_works))
         .route("/api/admin/harvest", post(harvest_sources))
         .route("/api/admin/backup", post(back_up))
         .route("/api/admin/publish", post(publish))
@@ -663,7 +667,7 @@ async fn publish(
 }
 
 /// Converts errors to JSON.
-async fn respond(handler: impl Future<Output = Result<Response, ApiError>>) -> Response {
+pub(super) async fn respond(handler: impl Future<Output = Result<Response, ApiError>>) -> Response {
     handler.await.unwrap_or_else(|error| error.to_json_response())
 }
 
@@ -672,7 +676,7 @@ fn dataset_id(text: &str) -> Result<DatasetId, ApiError> {
 }
 
 /// Returns the time of `Prefer: wait=SECONDS` (RFC 7240), at most ten minutes.
-fn wait_time(headers: &HeaderMap) -> Duration {
+pub(super) fn wait_time(headers: &HeaderMap) -> Duration {
     let preferences = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
     let wait = preferences.flat_map(|value| value.split([',', ';'])).find_map(|preference| {
         let (name, value) = preference.split_once('=')?;
@@ -682,7 +686,12 @@ fn wait_time(headers: &HeaderMap) -> Duration {
 }
 
 /// Queues a change, and waits for its end if the client prefers so.
-async fn submit(state: &AppState, change: Change, caller: &Caller, wait: Duration) -> Result<Response, ApiError> {
+pub(super) async fn submit(
+    state: &AppState,
+    change: Change,
+    caller: &Caller,
+    wait: Duration,
+) -> Result<Response, ApiError> {
     let jobs = &management(state)?.jobs;
     let job = jobs.add(change, &caller.name).map_err(|refusal| {
         let message = match refusal {

@@ -20,6 +20,7 @@ mod page;
 mod schemas;
 mod tokens;
 mod uploads;
+mod works;
 
 pub use background::{Background, Live};
 pub use change_lock::ChangeGuard;

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Maximum size of an uploaded description in bytes: 16 MiB.
+/// Maximum size of an uploaded description, or list of works, in bytes: 16 MiB.
 const MAX_METADATA_BYTES: u64 = 16 << 20;
 /// Maximum number of files of an uploaded dataset.
 const MAX_FILES: usize = 100;
@@ -230,7 +230,8 @@ async fn receive_field(field: &mut Field<'_>, path: &Path, most: u64) -> Result<
     }
 }
 
-async fn receive_body(body: Body, path: &Path) -> Result<(), ApiError> {
+/// Receives a body that is a description or a list of works.
+pub(super) async fn receive_body(body: Body, path: &Path) -> Result<(), ApiError> {
     let mut body = Box::pin(body);
     let mut file = Receiver::create(path, MAX_METADATA_BYTES)?;
     while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
@@ -258,7 +259,7 @@ impl Receiver {
     /// Writes a chunk. It goes to the page cache, so the async thread is not blocked for long.
     fn write(&mut self, chunk: &[u8]) -> Result<(), ApiError> {
         let Some(left) = self.left.checked_sub(chunk.len() as u64) else {
-            let message = format!("a description may have at most {} bytes", self.most);
+            let message = format!("a description or a list of works may have at most {} bytes", self.most);
             return Err(ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, message));
         };
         self.left = left;

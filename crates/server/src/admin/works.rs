@@ -1,0 +1,71 @@
+//! `POST /api/admin/works`: adds works that use datasets.
+//!
+//! Why no worker process? Lists are not compressed and have a maximum size. Each line has one, too, so that its JSON is small when
+//! it is parsed. The parser is a fuzz target.
+
+use super::Live;
+use super::changes::{Change, Failure, Spool};
+use super::management::{Caller, management, respond, submit, wait_time};
+use super::tokens::Scope;
+use super::uploads::receive_body;
+use crate::AppState;
+use crate::documentation::{BadRequest, BodyTimeout, JsonError, QueueFull};
+use crate::error::ApiError;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use lodeseek_catalog::CitingWorks;
+use lodeseek_engine::add_works;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{self, BufReader};
+
+/// Name of the uploaded list in its folder.
+const LIST: &str = "works.jsonl";
+/// Maximum number of unreadable lines in an error.
+const MAX_PROBLEMS: usize = 10;
+
+/// `POST /api/admin/works`.
+#[utoipa::path(post, path = "/api/admin/works", tag = "Administration", summary = "Add works that use datasets",
+    description = "The body has one JSON object a line: title, abstract, year, url, and datasets (ids); at most 16 MiB, and 1 MiB \
+        a line. A work replaces an earlier one with the same url, or the same title and year. All works are added, or none: if a \
+        line cannot be read, the job fails. The result counts works: added, replaced, unchanged, and total; and datasets: \
+        usedDatasets are in the home, unknownDatasets are not.",
+    request_body(content = String, content_type = "application/jsonl"),
+    responses(
+        (status = 200, description = "The works were added (with Prefer: wait).", body = Object),
+        (status = 202, description = "The job is queued or running.", body = Object),
+        BadRequest<JsonError>,
+        (status = 401, description = "A token is required.", body = Object),
+        (status = 403, description = "The token's scope is not sufficient.", body = Object),
+        BodyTimeout<JsonError>,
+        (status = 413, description = "The body is larger than 16 MiB.", body = Object),
+        (status = 422, description = "A line cannot be read; nothing was changed.", body = Object),
+        QueueFull<JsonError>),
+    security(("bearer" = ["write"])))]
+pub(super) async fn post_works(State(state): State<AppState>, caller: Caller, request: Request) -> Response {
+    respond(async {
+        caller.require(Scope::Write)?;
+        let wait = wait_time(request.headers());
+        let spool = management(&state)?.new_spool().map_err(|error| ApiError::internal(&error))?;
+        receive_body(request.into_body(), &spool.path().join(LIST)).await?;
+        submit(&state, Change::Works(spool), &caller, wait).await
+    })
+    .await
+}
+
+/// Adds the works of an uploaded list.
+pub(super) fn add_list(spool: &Spool, live: &Live) -> Result<Value, Failure> {
+    let list = read(spool).map_err(|error| Failure::Error(format!("cannot read the uploaded list: {error}")))?;
+    if !list.problems.is_empty() {
+        let lines: Vec<String> = list.problems.iter().map(|problem| format!("line {problem}")).collect();
+        return Err(Failure::Error(format!("nothing was changed: {}", lines.join("; "))));
+    }
+    if list.works.is_empty() {
+        return Err(Failure::Error("nothing was changed: the body contains no work".to_owned()));
+    }
+    Ok(json!(add_works(&live.store, list.works)?))
+}
+
+fn read(spool: &Spool) -> io::Result<CitingWorks> {
+    CitingWorks::from_lines(BufReader::new(File::open(spool.path().join(LIST))?), MAX_PROBLEMS)
+}
