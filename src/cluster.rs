@@ -2,6 +2,7 @@
 
 use super::ExitStatus;
 use super::config::Config;
+use super::egress::Others;
 use super::encoder::EncoderArguments;
 use super::index::IndexUpdate;
 use super::ranking::{Choice, Preset};
@@ -10,12 +11,15 @@ use super::terminal::{bar, counted, cut};
 use super::worker;
 use anyhow::Context;
 use clap::Subcommand;
+use ipnet::IpNet;
 use lodeseek_catalog::{Catalog, DumpFolder, Iris};
 use lodeseek_cluster::{
     Assembly, DERIVATION_ROLE, Plan, PlanOptions, TaskResult, TaskStatus, Worker, WorkerOptions, read_results,
 };
+use lodeseek_harvest::{Budget, Downloader, Downloads, HarvestOptions};
 use lodeseek_index::AnalysisKind;
 use lodeseek_index::vectors::Precision;
+use lodeseek_net::egress::{Egress, EgressPolicy, IriPrefix};
 use lodeseek_rdf::MAX_COMPACT_BYTES;
 use lodeseek_snapshot::{RemoteFiles, RemoteSnapshots, SnapshotLocation};
 use lodeseek_store::{Access, Stamp, Store};
@@ -58,6 +62,9 @@ struct PlanArguments {
     /// Folder whose files have been copied to --files-at.
     #[arg(long, value_name = "DIR", requires = "files_at")]
     files: Option<PathBuf>,
+    /// Let workers download the RDF files of the web that the catalogues describe.
+    #[arg(long)]
+    download: bool,
     /// Base of all IRIs. It must be that of the assembled collection.
     #[arg(long, value_name = "IRI")]
     base: Option<String>,
@@ -74,12 +81,15 @@ struct WorkArguments {
     /// Memory of the derivation of one dataset, in megabytes. A dataset that needs more fails.
     #[arg(long, value_name = "MB", default_value_t = 4096)]
     memory: u64,
-    /// Time of the derivation of one dataset, in seconds. A dataset that needs more fails.
+    /// Time of the derivation of one dataset, in seconds, and of each request for a file of the web. A dataset that needs more
+    /// fails; a file that needs more is not read.
     #[arg(long, value_name = "S", default_value_t = 3600)]
     time: u64,
     /// Folder for temporary files [default: the system's].
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
+    #[command(flatten)]
+    web: WebArguments,
     /// Text analysis of the index [default: multilingual].
     #[arg(long, value_name = "KIND")]
     analysis: Option<AnalysisKind>,
@@ -91,6 +101,43 @@ struct WorkArguments {
     /// Number format of vectors: f16, int8 or int2 [default: f16].
     #[arg(long, value_name = "PRECISION")]
     vectors: Option<Precision>,
+}
+
+/// Arguments of requests for files of the web.
+#[derive(clap::Args, Debug)]
+struct WebArguments {
+    /// Allow downloads from this host or IRI prefix, also if it is in a network of --allow-private-network. Repeatable.
+    #[arg(long, value_name = "IRI")]
+    host: Vec<IriPrefix>,
+    /// Downloads from hosts that --host does not allow.
+    #[arg(long, value_enum, default_value_t = Others::AnyPublic)]
+    other_hosts: Others,
+    /// Allow a private network for --host only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
+    #[arg(long, value_name = "CIDR", requires = "host")]
+    allow_private_network: Vec<IpNet>,
+    /// Maximum size of a file of the web, in megabytes. A larger one is not read.
+    #[arg(long, value_name = "MB", default_value_t = HarvestOptions::default().max_file_bytes >> 20)]
+    max_file_megabytes: u64,
+}
+
+impl WebArguments {
+    fn egress(&self) -> Egress {
+        Egress::new(EgressPolicy {
+            listed: self.host.clone(),
+            others: self.other_hosts.into(),
+            private_networks: self.allow_private_network.clone(),
+        })
+    }
+
+    /// Returns the options of downloads. Only single files have limits, because a worker has no last task.
+    fn options(&self, request_timeout: Duration) -> HarvestOptions {
+        HarvestOptions {
+            budget: Budget { requests: u64::MAX, bytes: u64::MAX, time: Duration::MAX, ..Budget::default() },
+            max_file_bytes: self.max_file_megabytes.saturating_mul(1 << 20),
+            request_timeout,
+            ..HarvestOptions::default()
+        }
+    }
 }
 
 #[derive(clap::Args, Debug)]
@@ -133,7 +180,8 @@ impl PlanArguments {
             }
             _ => None,
         };
-        let options = PlanOptions { iris: Iris::new(base)?, now: Some(DateTime::now()), files_at };
+        let downloads = if self.download { Downloads::Rdf } else { Downloads::None };
+        let options = PlanOptions { iris: Iris::new(base)?, now: Some(DateTime::now()), files_at, downloads };
         let mut plan = Plan::default();
         for catalog in &catalogs {
             plan.add(catalog, &options)?;
@@ -161,7 +209,10 @@ impl WorkArguments {
         };
         let remote = RemoteSnapshots::open(&self.location, &storage_options())?;
         let encoders = choice.open(None)?.or_warn()?;
-        let worker = Worker::start(options, remote, RemoteFiles::new(storage_options())?, encoders)?;
+        let (egress, web) = (self.web.egress(), self.web.options(options.time));
+        let downloader = Downloader::open(&egress, &web, &options.scratch)?;
+        let files = RemoteFiles::new(storage_options())?;
+        let mut worker = Worker::start(options, remote, files, downloader, encoders)?;
         for missing in worker.missing_protections() {
             writeln!(io::stderr().lock(), "lodeseek: worker processes lack a protection: {missing}")?;
         }

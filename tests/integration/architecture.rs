@@ -34,7 +34,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "worker",
         ],
     ),
-    ("cluster", &["catalog", "engine", "index", "rdf", "rerank", "snapshot", "store", "worker"]),
+    ("cluster", &["catalog", "engine", "harvest", "index", "rdf", "rerank", "snapshot", "store", "worker"]),
     ("eval", &["ranking"]),
     ("lab", &["catalog", "engine", "eval", "index", "ranking", "rdf", "rerank"]),
 ];

@@ -1,13 +1,16 @@
 //! Plan, work and assembly: a home of derived datasets, compared with one that `load` and `index` made.
 
+use super::harvest::{Portal, Reply};
 use super::support::{program, root, run};
 use lodeseek_catalog::{Catalog, Iris};
 use lodeseek_cluster::{
     Assembly, AssemblyTarget, DERIVATION_ROLE, Plan, PlanOptions, TaskResult, TaskStatus, Worker, WorkerOptions,
 };
 use lodeseek_engine::{DerivedDataset, DerivedSource, Deriver, IndexOptions, Indexer};
+use lodeseek_harvest::{Downloader, Downloads, HarvestOptions};
 use lodeseek_index::AnalysisKind;
 use lodeseek_index::vectors::Precision;
+use lodeseek_net::egress::Egress;
 use lodeseek_rdf::vocab::lodeseek;
 use lodeseek_snapshot::{RemoteFiles, RemoteSnapshots, StorageOptions};
 use lodeseek_store::{Loader, Stamp, Store};
@@ -17,12 +20,15 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Runs the program with a standard input. Returns its exit code, its output and its messages.
 fn pipe(home: &Path, arguments: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
     let mut command = program(home);
+    // A credential of the storage, which no other host may receive.
+    command.env("AWS_ACCESS_KEY_ID", "public").env("AWS_SECRET_ACCESS_KEY", "secret");
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("started");
     let mut stdin = child.stdin.take().expect("piped");
@@ -61,7 +67,11 @@ impl Site {
     }
 
     fn plan(&self, catalog: &str) -> Vec<u8> {
-        let (code, plan, messages) = pipe(&self.path("none"), &["cluster", "plan", catalog], b"");
+        self.plan_with(catalog, &[])
+    }
+
+    fn plan_with(&self, catalog: &str, options: &[&str]) -> Vec<u8> {
+        let (code, plan, messages) = pipe(&self.path("none"), &[&["cluster", "plan", catalog], options].concat(), b"");
         assert_eq!(code, Some(0), "{messages}");
         plan
     }
@@ -272,9 +282,12 @@ fn workers_derive_datasets_that_exceed_memory_as_one_machine() {
         RemoteSnapshots::open(&location, &StorageOptions::default()).expect("storage")
     };
     let mut plan = Plan::default();
-    plan.add(&catalog(), &PlanOptions { iris: iris.clone(), now: None, files_at: None }).expect("planned");
+    let plan_options = PlanOptions { iris: iris.clone(), now: None, files_at: None, downloads: Downloads::None };
+    plan.add(&catalog(), &plan_options).expect("planned");
     let files = RemoteFiles::new(StorageOptions::default()).expect("files");
-    let worker = Worker::start(worker_options, remote(), files, Vec::new()).expect("a worker");
+    let (egress, web) = (Egress::default(), HarvestOptions::default());
+    let downloader = Downloader::open(&egress, &web, &scratch).expect("a downloader");
+    let mut worker = Worker::start(worker_options, remote(), files, downloader, Vec::new()).expect("a worker");
     let results: Vec<TaskResult> = plan.tasks().iter().map(|task| worker.run(task).expect("a result")).collect();
     assert!(results.iter().all(|result| result.status == TaskStatus::Derived), "{results:?}");
     drop(worker);
@@ -331,4 +344,126 @@ fn damaged_input_is_an_error_with_its_reason() {
     let (code, _, messages) = pipe(&site.path("home"), &["cluster", "assemble", &site.location()], b"");
     assert_eq!(code, Some(2));
     assert!(messages.contains("the Arrow table of results"), "{messages}");
+}
+
+/// Crawl delay of the host of a test.
+const CRAWL_DELAY: Duration = Duration::from_millis(500);
+
+/// Writes a catalogue of datasets with one file of the web each.
+fn write_web_catalog(path: &Path, files: &[(&str, String)]) {
+    let mut catalog =
+        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n".to_owned();
+    for (id, address) in files {
+        writeln!(
+            catalog,
+            "<http://e.org/{id}> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{id} trees\" ; \
+             dcat:distribution [ dcat:downloadURL <{address}> ] ."
+        )
+        .expect("written");
+    }
+    fs::write(path, catalog).expect("written");
+}
+
+#[test]
+fn files_of_the_web_are_downloaded_by_the_rules_of_a_harvest() {
+    let inner = Portal::start(|_| Reply::turtle("<e:inner> <e:p> <e:secret> ."));
+    let (inside, times) = (inner.iri("/inner.ttl"), Arc::new(Mutex::new(Vec::new())));
+    let log = Arc::clone(&times);
+    let portal = Portal::start(move |asked| {
+        assert!(asked.header("authorization").is_none() && asked.header("cookie").is_none(), "a credential was sent");
+        log.lock().expect("no panic").push((asked.path.clone(), Instant::now()));
+        match asked.path.as_str() {
+            "/robots.txt" => {
+                let rules = format!("User-agent: *\nDisallow: /private/\nCrawl-delay: {}\n", CRAWL_DELAY.as_secs_f32());
+                Reply::new(200, "text/plain", rules)
+            }
+            "/oak.ttl" => Reply::turtle("<#oak> <e:near> <#elm> ."),
+            "/elm.nt" => Reply::new(200, "text/plain", "<e:elm> <e:p> \"an elm\" .\n"),
+            "/large.nt" => Reply::new(200, "text/plain", "<e:elm> <e:p> \"a large one\" .\n".repeat(60_000)),
+            "/moved.nt" => Reply::status(302).with("Location", &inside),
+            _ => Reply::status(404),
+        }
+    });
+    let site = Site::new();
+    let catalog = site.path("catalog.ttl");
+    let names = ["oak.ttl", "elm.nt", "none.nt", "private/secret.nt", "large.nt", "moved.nt"];
+    let ids = ["oak", "elm", "none", "private", "large", "moved"];
+    let mut files: Vec<(&str, String)> =
+        ids.into_iter().zip(names.map(|name| portal.iri(&format!("/{name}")))).collect();
+    files.push(("inner", inner.iri("/inner.ttl")));
+    files.push(("table", portal.iri("/table.csv")));
+    write_web_catalog(&catalog, &files);
+    let catalog = catalog.display().to_string();
+    let (scratch, host) = (site.path("scratch"), portal.iri("/"));
+    fs::create_dir(&scratch).expect("a folder");
+    let scratch = scratch.display().to_string();
+    let options = ["--ranking", "words", "--scratch", &scratch, "--max-file-megabytes", "1"];
+    let local = ["--host", &host, "--allow-private-network", "127.0.0.0/8"];
+
+    let results = site.work_with(&site.plan_with(&catalog, &["--download"]), &[&options[..], &local].concat());
+    let results = lodeseek_cluster::read_results(&results[..]).expect("results");
+    assert!(results.iter().all(|result| result.status == TaskStatus::Derived), "{results:?}");
+    let result = |id: &str| results.iter().find(|result| result.id == id).expect("a result");
+    assert_eq!(["oak", "elm"].map(|id| (result(id).triples, result(id).reason.as_deref())), [(1, None), (1, None)]);
+    for (id, expected) in [
+        ("none", "status 404"),
+        ("private", "robots.txt does not allow it"),
+        ("large", "response larger than 1048576 bytes"),
+        ("moved", "the host is in a network that is not public"),
+        ("inner", "the host is in a network that is not public"),
+        ("table", "is on the web"),
+    ] {
+        let reason = result(id).reason.as_deref().unwrap_or_default();
+        assert!(result(id).triples == 0 && reason.contains(expected), "{id}: {reason}");
+    }
+    assert_eq!(fs::read_dir(&scratch).expect("a folder").count(), 0, "temporary files remain");
+    assert!(inner.asked().is_empty(), "a host of a private network was accessed");
+    let times = std::mem::take(&mut *times.lock().expect("no panic"));
+    let paths: Vec<&str> = times.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths, ["/robots.txt", "/elm.nt", "/large.nt", "/moved.nt", "/none.nt", "/oak.ttl"]);
+    for pair in times[1..].windows(2) {
+        // A request arrives somewhat later than it was sent.
+        let pause = pair[1].1 - pair[0].1;
+        assert!(pause > CRAWL_DELAY * 4 / 5, "{} after {pause:?}", pair[1].0);
+    }
+
+    let refused = site.work_with(&site.plan_with(&catalog, &["--download"]), &options);
+    let refused = lodeseek_cluster::read_results(&refused[..]).expect("results");
+    assert!(refused.iter().all(|result| result.triples == 0 && result.reason.is_some()), "{refused:?}");
+    let unplanned = site.work_with(&site.plan(&catalog), &[&options[..], &local].concat());
+    let unplanned = lodeseek_cluster::read_results(&unplanned[..]).expect("results");
+    assert!(unplanned.iter().all(|result| result.triples == 0), "{unplanned:?}");
+    assert!(portal.asked().len() == paths.len() && inner.asked().is_empty(), "a host was accessed");
+}
+
+#[test]
+fn a_home_of_downloaded_files_is_that_of_a_harvest() {
+    let portal = Portal::start(|asked| match asked.path.as_str() {
+        "/catalog.ttl" => Reply::turtle(
+            "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n\
+             <http://e.org/oak> a dcat:Dataset ; dct:identifier \"oak\" ; dct:title \"oak trees\" ; \
+             dcat:distribution [ dcat:downloadURL </oak.ttl> ] .",
+        ),
+        "/oak.ttl" => Reply::turtle("<#oak> <e:near> <#elm> ; <e:label> \"oak\" ."),
+        _ => Reply::status(404),
+    });
+    let site = Site::new();
+    let catalog = site.path("catalog.ttl");
+    write_web_catalog(&catalog, &[("oak", portal.iri("/oak.ttl"))]);
+    let host = portal.iri("/");
+    let local = ["--ranking", "balanced", "--host", &host, "--allow-private-network", "127.0.0.0/8"];
+    let results = site.work_with(&site.plan_with(&catalog.display().to_string(), &["--download"]), &local);
+    site.assemble(&results, 0);
+    let harvested = site.path("harvested");
+    let source = portal.iri("/catalog.ttl");
+    let ran = run(&harvested, &["harvest", &source, "--download", "--allow-private-network", "127.0.0.0/8"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let content = |home: &Path| {
+        let query = "SELECT ?s ?p ?o { GRAPH ?g { ?s ?p ?o } } ORDER BY ?p";
+        let ran = run(home, &["query", query]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.out
+    };
+    let (assembled, expected) = (content(&site.path("home")), content(&harvested));
+    assert!(assembled.contains(&portal.iri("/oak.ttl#elm")) && assembled == expected, "{assembled} and {expected}");
 }

@@ -28,7 +28,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
     }
 
@@ -53,7 +53,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    fn new(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn new(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let headers = vec![("Content-Type".to_owned(), media_type.to_owned())];
         Self { status, headers, body: body.into(), cut: None, delay: Duration::ZERO }
     }
@@ -138,7 +138,7 @@ impl Portal {
     }
 
     /// Returns the paths requested since the last call.
-    fn asked(&self) -> Vec<String> {
+    pub(crate) fn asked(&self) -> Vec<String> {
         std::mem::take(&mut *self.asked.lock().expect("unharmed"))
     }
 }

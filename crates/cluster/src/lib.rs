@@ -21,6 +21,7 @@ pub use worker::{Worker, WorkerOptions};
 use arrow_schema::ArrowError;
 use lodeseek_catalog::{InvalidBase, InvalidDatasetId};
 use lodeseek_engine::{AnalysisKind, EngineError};
+use lodeseek_harvest::HarvestError;
 use lodeseek_index::vectors::Precision;
 use lodeseek_rdf::WriteError;
 use lodeseek_snapshot::SnapshotError;
@@ -42,6 +43,9 @@ pub enum ClusterError {
     /// The storage failed.
     #[error(transparent)]
     Storage(#[from] SnapshotError),
+    /// A file of the web cannot be written.
+    #[error(transparent)]
+    Download(#[from] HarvestError),
     /// A worker process cannot be started.
     #[error(transparent)]
     Worker(#[from] WorkerError),

@@ -5,8 +5,10 @@ use crate::task::{TABLE, Task, TaskSource};
 use arrow_ipc::writer::StreamWriter;
 use lodeseek_catalog::{Catalog, Dataset, Iris};
 use lodeseek_engine::copy_and_hash;
+use lodeseek_harvest::{Downloads, is_address, is_rdf_file};
 use lodeseek_rdf::RdfSyntax;
 use lodeseek_store::{SourcePlace, describe_dataset, source_files};
+use oxrdf::NamedNode;
 use oxsdatatypes::DateTime;
 use std::fs::File;
 use std::io::{self, Write};
@@ -25,6 +27,8 @@ pub struct PlanOptions {
     pub now: Option<DateTime>,
     /// Address at which workers find the files of a folder, and the folder. Without it, workers read the local files.
     pub files_at: Option<(Url, PathBuf)>,
+    /// Handling of files of the web: with [`Downloads::Rdf`], workers download those in RDF.
+    pub downloads: Downloads,
 }
 
 /// A plan: the tasks of catalogues.
@@ -90,6 +94,13 @@ fn sources(dataset: &Dataset, folder: &Path, options: &PlanOptions) -> Result<Ve
             unreadable: None,
         };
         match source.place {
+            SourcePlace::Refused(_) if is_download(&task, options.downloads) => {
+                // The base of a downloaded file is its address, as in a harvest.
+                if NamedNode::new(task.name.as_str()).is_ok() {
+                    task.base.clone_from(&task.name);
+                }
+                task.url = Some(task.name.clone());
+            }
             SourcePlace::Refused(reason) => task.refused = Some(reason),
             SourcePlace::Unreadable(reason) => task.unreadable = Some(reason),
             SourcePlace::File(path) => match File::open(&path) {
@@ -106,6 +117,11 @@ fn sources(dataset: &Dataset, folder: &Path, options: &PlanOptions) -> Result<Ve
     Ok(sources)
 }
 
+/// Returns true if workers download a file that is not local.
+fn is_download(source: &TaskSource, downloads: Downloads) -> bool {
+    downloads == Downloads::Rdf && is_address(&source.name) && is_rdf_file(&source.name, source.media_type.as_deref())
+}
+
 /// Returns the address of a local file for workers.
 fn address(path: &Path, options: &PlanOptions) -> Result<String, ClusterError> {
     let invalid = |reason: String| ClusterError::io(path)(io::Error::other(reason));
@@ -120,4 +136,36 @@ fn address(path: &Path, options: &PlanOptions) -> Result<String, ClusterError> {
     let shown = url.to_string();
     url.path_segments_mut().map_err(|()| invalid(format!("{shown} has no path")))?.pop_if_empty().extend(segments);
     Ok(url.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::{DatasetId, Distribution, Location, Metadata};
+
+    fn planned(downloads: Downloads) -> Task {
+        let remote = |address: &str| Distribution::new(Location::Remote(address.to_owned()));
+        let distributions =
+            ["ftp://e.org/a.ttl", "https://E.org:8443/b.ttl", "http://e.org/table.csv", "http://f.org/c d.nt"];
+        let id = DatasetId::new("a").expect("an id");
+        let dataset = Dataset { distributions: distributions.map(remote).to_vec(), ..Dataset::new(Metadata::new(id)) };
+        let catalog = Catalog { datasets: vec![dataset], ..Catalog::default() };
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let mut plan = Plan::default();
+        plan.add(&catalog, &PlanOptions { iris, now: None, files_at: None, downloads }).expect("planned");
+        plan.tasks()[0].clone()
+    }
+
+    #[test]
+    fn files_of_the_web_are_planned_on_request_if_they_are_rdf() {
+        let task = planned(Downloads::None);
+        assert!(task.sources.iter().all(|source| source.url.is_none() && source.refused.is_some()), "{task:?}");
+        assert_eq!(task.host(), None);
+        let task = planned(Downloads::Rdf);
+        let urls: Vec<Option<&str>> = task.sources.iter().map(|source| source.url.as_deref()).collect();
+        assert_eq!(urls, [None, Some("https://E.org:8443/b.ttl"), None, Some("http://f.org/c d.nt")]);
+        assert_eq!(task.sources[1].base, "https://E.org:8443/b.ttl");
+        assert!(NamedNode::new(task.sources[3].base.as_str()).is_ok(), "an address that is no IRI is no base");
+        assert_eq!(task.host().as_deref(), Some("e.org"));
+    }
 }

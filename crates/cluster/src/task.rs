@@ -4,8 +4,10 @@ use crate::ClusterError;
 use crate::columns::{count, integers, required_texts, texts};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::ArrowError;
+use lodeseek_harvest::is_address;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use url::Url;
 
 /// Content of the table, for messages.
 pub(crate) const TABLE: &str = "tasks";
@@ -37,13 +39,13 @@ pub struct TaskSource {
     pub media_type: Option<String>,
     /// Base of its relative IRIs.
     pub base: String,
-    /// Address from which workers fetch it: `s3://BUCKET/KEY` or `file:///PATH`.
+    /// Address from which workers fetch it: `s3://BUCKET/KEY`, `file:///PATH`, or an address of the web.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// SHA-256, if known. A file with another one is not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// Size in bytes.
+    /// Size in bytes; 0 for a file of the web.
     #[serde(default)]
     pub bytes: u64,
     /// Reason why it must not be read, without an address.
@@ -59,6 +61,15 @@ impl Task {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.sources.iter().map(|source| source.bytes).fold(0, u64::saturating_add)
+    }
+
+    /// Returns the host of its first file on the web. One worker should have all tasks of a host: workers do not know the
+    /// requests of others.
+    #[must_use]
+    pub fn host(&self) -> Option<String> {
+        let mut addresses = self.sources.iter().filter_map(|source| source.url.as_deref());
+        let url = Url::parse(addresses.find(|address| is_address(address))?).ok()?;
+        url.host_str().map(str::to_owned)
     }
 
     /// Returns a table of tasks.
@@ -80,6 +91,7 @@ impl Task {
             ("base", text(&|task| task.base.clone())),
             ("planned", text(&|task| task.planned.clone())),
             ("bytes", number(&Self::bytes)),
+            ("host", text(&|task| task.host().unwrap_or_default())),
             ("description", text(&|task| task.description.clone())),
             ("sources", Arc::new(StringArray::from(sources)) as ArrayRef),
         ]);

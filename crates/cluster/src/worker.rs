@@ -1,7 +1,8 @@
 //! The worker: fetches the files of tasks, has them derived in a worker process, encodes texts, and stores the results.
 //!
 //! The process that reads untrusted files has no network, no credentials and no files but those of its task. It writes in one
-//! folder, whose files this process does not open. This process handles storage and models.
+//! folder, whose files this process does not open. This process handles storage, downloads and models. Credentials of the storage
+//! are not sent to hosts of the web, because downloads have another client.
 
 use crate::derivation::{Answer, Derivation, DerivationTask, peak_bytes};
 use crate::record::{RecordBuilder, RecordHeader};
@@ -10,6 +11,7 @@ use crate::{ClusterError, TaskResult, TaskStatus, result};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use lodeseek_engine::{AnalysisKind, encode_dataset};
+use lodeseek_harvest::{Download, Downloader, is_address};
 use lodeseek_index::IndexDocument;
 use lodeseek_index::vectors::Precision;
 use lodeseek_rerank::Encoder;
@@ -57,10 +59,11 @@ pub struct WorkerOptions {
 }
 
 /// A worker.
-pub struct Worker {
+pub struct Worker<'d> {
     options: WorkerOptions,
     remote: RemoteSnapshots,
     files: RemoteFiles,
+    downloader: Downloader<'d>,
     encoders: Vec<Box<dyn Encoder>>,
     pool: Pool,
     folder: TempDir,
@@ -69,8 +72,9 @@ pub struct Worker {
     status: Option<Mutex<File>>,
 }
 
-impl Worker {
-    /// Starts a worker that stores results at `remote`, and fetches files by `files`.
+impl<'d> Worker<'d> {
+    /// Starts a worker that stores results at `remote`, and fetches files by `files`, those of the web by `downloader`. Its scratch
+    /// folder must be on the file system of [`WorkerOptions::scratch`].
     ///
     /// # Errors
     /// If the worker process cannot be started, or the scratch folder not written.
@@ -78,6 +82,7 @@ impl Worker {
         options: WorkerOptions,
         remote: RemoteSnapshots,
         files: RemoteFiles,
+        downloader: Downloader<'d>,
         encoders: Vec<Box<dyn Encoder>>,
     ) -> Result<Self, ClusterError> {
         let folder = tempfile::tempdir_in(&options.scratch).map_err(ClusterError::io(&options.scratch))?;
@@ -99,7 +104,7 @@ impl Worker {
             tasks: TASKS_OF_PROCESS,
         })?;
         let status = File::open("/proc/self/status").ok().map(Mutex::new);
-        Ok(Self { options, remote, files, encoders, pool, folder, process_folder, status })
+        Ok(Self { options, remote, files, downloader, encoders, pool, folder, process_folder, status })
     }
 
     /// Returns the protections that this system lacks.
@@ -112,7 +117,7 @@ impl Worker {
     ///
     /// # Errors
     /// If a stream cannot be read or written, or the storage fails. A dataset that cannot be derived is no error.
-    pub fn serve(&self, input: impl Read, output: impl Write) -> Result<(), ClusterError> {
+    pub fn serve(&mut self, input: impl Read, output: impl Write) -> Result<(), ClusterError> {
         let reader = StreamReader::try_new(input, None).map_err(ClusterError::arrow(TABLE))?;
         let failed = ClusterError::arrow(result::TABLE);
         let mut writer = StreamWriter::try_new(output, &TaskResult::schema()).map_err(&failed)?;
@@ -129,7 +134,7 @@ impl Worker {
     ///
     /// # Errors
     /// If the storage fails, or a worker process cannot be started.
-    pub fn run(&self, task: &Task) -> Result<TaskResult, ClusterError> {
+    pub fn run(&mut self, task: &Task) -> Result<TaskResult, ClusterError> {
         let started = Instant::now();
         let folder = tempfile::tempdir_in(self.folder.path()).map_err(ClusterError::io(self.folder.path()))?;
         let mut result = match self.derive(task, folder.path())? {
@@ -143,7 +148,7 @@ impl Worker {
     }
 
     /// Derives a dataset in the worker process. Returns the paths of its contents, or the reason of a failure.
-    fn derive(&self, task: &Task, folder: &Path) -> Result<Result<(Derivation, Contents), String>, ClusterError> {
+    fn derive(&mut self, task: &Task, folder: &Path) -> Result<Result<(Derivation, Contents), String>, ClusterError> {
         let sources = match self.fetch_sources(task, folder) {
             Err(ClusterError::Storage(SnapshotError::Location(error))) => return Ok(Err(error.to_string())),
             sources => sources?,
@@ -191,21 +196,18 @@ impl Worker {
     ///
     /// # Errors
     /// If an address is not valid, or the storage fails.
-    fn fetch_sources(&self, task: &Task, folder: &Path) -> Result<Vec<SourceFile>, ClusterError> {
+    fn fetch_sources(&mut self, task: &Task, folder: &Path) -> Result<Vec<SourceFile>, ClusterError> {
         let mut sources = Vec::with_capacity(task.sources.len());
         for (number, source) in task.sources.iter().enumerate() {
             let TaskSource { name, media_type, base, url, sha256, refused, unreadable, .. } = source;
             let path = folder.join(format!("source-{number}"));
             let place = match (url, refused, unreadable) {
-                (Some(url), _, _) => match self.files.fetch(url, &path)? {
-                    Fetched::Missing => SourcePlace::Unreadable(format!("{url} is missing")),
-                    Fetched::Copied(copied) => match sha256.as_ref().filter(|expected| **expected != copied.sha256) {
-                        Some(expected) => {
-                            let found = copied.sha256;
-                            SourcePlace::Unreadable(format!("the SHA-256 of {url} is {found}, not {expected}"))
-                        }
-                        None => SourcePlace::File(path),
-                    },
+                (Some(url), _, _) => match (self.fetch(url, &path)?, sha256) {
+                    (Ok(found), Some(expected)) if found != *expected => {
+                        SourcePlace::Unreadable(format!("the SHA-256 of {url} is {found}, not {expected}"))
+                    }
+                    (Ok(_), _) => SourcePlace::File(path),
+                    (Err(reason), _) => SourcePlace::Unreadable(reason),
                 },
                 (None, Some(reason), _) => SourcePlace::Refused(reason.clone()),
                 (None, None, reason) => {
@@ -215,6 +217,20 @@ impl Worker {
             sources.push(SourceFile { name: name.clone(), media_type: media_type.clone(), base: base.clone(), place });
         }
         Ok(sources)
+    }
+
+    /// Copies a file to a path. Returns its SHA-256, or the reason why it is missing.
+    fn fetch(&mut self, url: &str, path: &Path) -> Result<Result<String, String>, ClusterError> {
+        if is_address(url) {
+            return Ok(match self.downloader.download(url, path)? {
+                Download::Downloaded { sha256, .. } => Ok(sha256),
+                Download::Failed(reason) => Err(reason),
+            });
+        }
+        Ok(match self.files.fetch(url, path)? {
+            Fetched::Copied(copied) => Ok(copied.sha256),
+            Fetched::Missing => Err(format!("{url} is missing")),
+        })
     }
 
     /// Encodes the texts of a derived dataset, and stores everything.

@@ -38,17 +38,30 @@ const ENDINGS: &[&str] = &["ttl", "nt", "nq", "trig", "n3", "rdf", "owl", "jsonl
 /// File name extensions of compressed files and archives.
 const PACKED: &[&str] = &[".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"];
 
-/// Returns true if the media type, format or address of a distribution indicates RDF.
-fn is_rdf(distribution: &Distribution) -> bool {
-    if distribution.media_type.as_deref().is_some_and(is_rdf_format) {
+/// Returns true if the media type, format or address of a file indicates RDF. A harvest downloads these files only.
+///
+/// ```
+/// use lodeseek_harvest::is_rdf_file;
+///
+/// assert!(is_rdf_file("http://example.org/trees.nt.gz", None));
+/// assert!(is_rdf_file("http://example.org/download?id=1", Some("text/turtle")));
+/// assert!(!is_rdf_file("http://example.org/trees.csv", None));
+/// ```
+#[must_use]
+pub fn is_rdf_file(address: &str, media_type: Option<&str>) -> bool {
+    if media_type.is_some_and(is_rdf_format) {
         return true;
     }
-    let place = distribution.location.as_str().split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    let place = address.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     let mut name = place.rsplit('/').next().unwrap_or_default();
     while let Some(rest) = PACKED.iter().find_map(|suffix| name.strip_suffix(suffix)) {
         name = rest;
     }
     name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+}
+
+fn is_rdf(distribution: &Distribution) -> bool {
+    is_rdf_file(distribution.location.as_str(), distribution.media_type.as_deref())
 }
 
 /// Returns true for a media type or format name of RDF: `text/turtle` by its subtype, `RDF/XML` as a whole.
@@ -115,10 +128,6 @@ mod tests {
 
     #[test]
     fn rdf_by_media_type_format_or_ending() {
-        let is = |address: &str, media_type: Option<&str>| {
-            let media_type = media_type.map(str::to_owned);
-            is_rdf(&Distribution { media_type, ..Distribution::new(Location::Remote(address.to_owned())) })
-        };
         for media_type in [
             "text/turtle",
             "application/rdf+xml",
@@ -130,10 +139,10 @@ mod tests {
             "HDT",
             "application/vnd.hdt",
         ] {
-            assert!(is("http://e.org/download?id=1", Some(media_type)), "{media_type}");
+            assert!(is_rdf_file("http://e.org/download?id=1", Some(media_type)), "{media_type}");
         }
         for media_type in ["text/csv", "application/json", "XML", "text/html", "application/owl+xml", "PDF"] {
-            assert!(!is("http://e.org/download?id=1", Some(media_type)), "{media_type}");
+            assert!(!is_rdf_file("http://e.org/download?id=1", Some(media_type)), "{media_type}");
         }
         for address in [
             "http://e.org/a.ttl",
@@ -142,12 +151,12 @@ mod tests {
             "http://e.org/a.nq.tar.xz",
             "http://e.org/a.hdt.gz",
         ] {
-            assert!(is(address, None) && is(address, Some("application/octet-stream")), "{address}");
+            assert!(is_rdf_file(address, None) && is_rdf_file(address, Some("application/octet-stream")), "{address}");
         }
         for address in
             ["http://e.org/a.csv", "http://e.org/ttl", "http://e.org/a.json", "http://e.ttl/a", "http://e.org/?a.ttl"]
         {
-            assert!(!is(address, None), "{address}");
+            assert!(!is_rdf_file(address, None), "{address}");
         }
     }
 }

@@ -56,9 +56,9 @@ pub(super) enum FetchError {
     Status { address: String, status: u16, retry_after: Option<Duration> },
     #[error("<{0}>: robots.txt does not allow it")]
     RobotsDisallowed(String),
-    #[error("<{0}>: robots.txt is unreachable, so the host is not accessed; the next harvest retries")]
+    #[error("<{0}>: robots.txt is unreachable, so the host is not accessed now")]
     RobotsUnreachable(String),
-    #[error("<{address}>: the crawl delay of {seconds:.0} s in robots.txt exceeds the maximum of this harvest")]
+    #[error("<{address}>: the crawl delay of {seconds:.0} s in robots.txt exceeds the accepted maximum")]
     CrawlDelay { address: String, seconds: f32 },
     #[error("<{address}>: the file is truncated or damaged ({cause})")]
     Damaged { address: String, cause: io::Error },

@@ -76,6 +76,11 @@ impl<'h> Fetcher<'h> {
         self.with_retries(address, |fetcher| fetcher.attempt(address, purpose))
     }
 
+    /// Removes what an incomplete download of an address left.
+    pub(super) fn remove_partial_file(&self, address: &str) -> Result<(), HarvestError> {
+        PartialFile::new(&self.state, address).remove()
+    }
+
     /// Repeats an attempt until it succeeds, fails permanently, or has no retries left.
     pub(super) fn with_retries<T>(
         &mut self,

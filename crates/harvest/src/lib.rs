@@ -4,6 +4,7 @@ pub mod endpoint_sampler;
 mod changes;
 mod ckan;
 mod datasets;
+mod downloader;
 mod downloads;
 mod error;
 mod fetch;
@@ -16,6 +17,8 @@ mod request;
 mod robots;
 mod state;
 
+pub use downloader::{Download, Downloader};
+pub use downloads::is_rdf_file;
 pub use error::HarvestError;
 pub use report::{Failure, HarvestReport, SourceReport};
 pub use request::HarvestRequest;

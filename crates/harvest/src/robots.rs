@@ -2,6 +2,7 @@
 
 use super::FetchError;
 use super::fetch::{Fetcher, origin_of};
+use lodeseek_net::egress::{EgressError, EgressFault};
 use std::io::Read;
 use std::time::Duration;
 use texting_robots::Robot;
@@ -58,6 +59,8 @@ impl Fetcher<'_> {
             // Only a status of the host means that there are no rules. A request blocked by the egress policy does not.
             Err(FetchError::Status { status: 400..=428 | 430..=499, .. }) => return Ok(RobotsRules::AllowAll),
             Err(error) if error.is_fatal() => return Err(error),
+            // The host is in a private network: its rules would not matter, and the reason is another one.
+            Err(error @ FetchError::Egress(EgressError { fault: EgressFault::Address, .. })) => return Err(error),
             Err(_) => return Ok(RobotsRules::Unreachable),
         };
         let mut text = Vec::new();

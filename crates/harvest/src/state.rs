@@ -131,6 +131,12 @@ impl State {
         if self.last_save.elapsed() >= SAVE_INTERVAL { self.save() } else { Ok(()) }
     }
 
+    /// Removes a file from the cache, but not from the folder.
+    pub(super) fn forget_file(&mut self, address: &str) {
+        self.saved.files.remove(address);
+        self.touched.remove(address);
+    }
+
     /// Caches a file under an additional name, so that the next response of its address does not replace it.
     pub(super) fn pin_file(&mut self, address: &str, file: CachedFile) -> Result<String, HarvestError> {
         let name = format!("{address}#{}", file.sha256.get(..24).unwrap_or(&file.sha256));

@@ -1,7 +1,7 @@
 """``python -m lodeseek.spark``: derives a collection on a Spark cluster, and publishes it.
 
 Spark schedules, the program computes, object storage serves. Each partition of tasks goes through one worker (``lodeseek cluster work``)
-by ``mapInArrow``. Workers read dumps from object storage and write graph files and records to it; rows that pass through Spark are small.
+by ``mapInArrow``. Workers read dumps from object storage or the web, and write graph files and records to it; rows that pass through Spark are small.
 The driver assembles the home (``lodeseek cluster assemble``) and publishes it as the next snapshot (``lodeseek publish``).
 
 Any Spark 4 takes the job: local, standalone, YARN, Kubernetes. The program must be installed on all machines, for example by this wheel.
@@ -179,6 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--home", required=True, help="folder of the collection, on the driver")
     parser.add_argument("--files", help="folder of SOURCE whose files have been copied to --files-at")
     parser.add_argument("--files-at", metavar="URL", help="address of these files: s3://BUCKET/PREFIX")
+    parser.add_argument("--download", action="store_true", help="let workers download the RDF files of the web that SOURCE describes")
     parser.add_argument("--master", help="master of Spark, if `spark-submit` sets none: local[2], spark://HOST:7077, …")
     parser.add_argument("--partitions", type=int, help="number of partitions (default: four for each core)")
     parser.add_argument("--memory", type=int, help="memory of the derivation of one dataset in megabytes")
@@ -207,7 +208,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         tasks = session.read.parquet(options.manifest)
     else:
         places = ["--files", options.files, "--files-at", options.files_at] if options.files_at else []
-        tasks = plan(session, options.sources, arguments=places, program=program)
+        downloads = ["--download"] if options.download else []
+        tasks = plan(session, options.sources, arguments=[*places, *downloads], program=program)
     # As many workers as Spark's tasks run at one time: each has the cores of a task.
     cores = session.sparkContext.getConf().get("spark.task.cpus", "1")
     work = ["--model-threads", cores, *ranking, *(["--memory", str(options.memory)] if options.memory else [])]
