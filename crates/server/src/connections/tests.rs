@@ -2,9 +2,13 @@ use super::*;
 use crate::tls::tests::{TestFiles, write_pair};
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
+use http_body::Frame;
 use rustls::pki_types::CertificateDer;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, Sleep};
 use tokio_rustls::TlsConnector;
 
 const LARGE: usize = 64 << 20;
