@@ -1,6 +1,8 @@
 use super::*;
 use crate::tls::tests::{TestFiles, write_pair};
+use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
 use axum::routing::{get, post};
 use http_body::Frame;
 use rustls::pki_types::CertificateDer;
