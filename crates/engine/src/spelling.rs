@@ -1,9 +1,11 @@
-//! Spelling suggestions: a word that occurs in hardly any dataset is replaced by a similar, frequent word of the index.
+//! Spelling suggestions: a word that occurs in hardly any dataset is replaced by a similar, frequent word of the index, a compound that occurs in none
+//! by its parts (`Luftqualität`: `luft qualität`).
 
 use super::EngineError;
 use super::card::read_card;
 use lodeseek_index::document::Field;
 use lodeseek_index::{AnalysisKind, AnalyzedQuery, QueryTerm, Snapshot, SpellingCandidate};
+use std::cmp::Reverse;
 
 /// A word is a possible misspelling if at most 1 + N / `RARITY` of N datasets contain it.
 const RARITY: u64 = 1000;
@@ -22,6 +24,12 @@ const MIN_LETTERS_FOR_TWO_EDITS: usize = 6;
 const MAX_LETTERS: usize = 40;
 /// Maximum number of words of a query that are checked.
 const MAX_WORDS: usize = 12;
+/// Minimum letters of a part of a compound: most shorter texts are a word of some language.
+const MIN_PART_LETTERS: usize = 4;
+/// Maximum number of parts of a compound.
+const MAX_PARTS: usize = 3;
+/// Letters between the parts of a compound. Other linking elements, such as `en`, are endings that stemmers remove.
+const LINKING_ELEMENTS: [&str; 2] = ["", "s"];
 /// Maximum number of candidates that are checked if stems have to be mapped back to words.
 const MAX_CANDIDATES: usize = 5;
 
@@ -71,6 +79,13 @@ fn correct_word(
     let mut candidates = snapshot.spelling_candidates(&term.text, max_edits, fields)?;
     candidates.retain(|candidate| candidate.documents >= min_frequency && is_likely(candidate, term));
     candidates.sort_by(|a, b| likelihood(b).total_cmp(&likelihood(a)).then_with(|| a.word.cmp(&b.word)));
+    // A word with one error is likelier than a compound, a compound likelier than two errors.
+    if frequency == 0 && candidates.first().is_none_or(|best| best.edits > 1) {
+        let words = IndexWords { snapshot, min_frequency: min_frequency.max(2 + snapshot.len() / RARITY) };
+        if let Some((parts, _)) = words.split(&term.text, MAX_PARTS)? {
+            return Ok(Some(parts.join(" ")));
+        }
+    }
     for candidate in candidates.into_iter().take(MAX_CANDIDATES) {
         let word = if has_stems { word_with_stem(&candidate.word, snapshot)? } else { Some(candidate.word) };
         if word.is_some() {
@@ -78,6 +93,59 @@ fn correct_word(
         }
     }
     Ok(None)
+}
+
+/// Words of the index that are frequent enough for a suggestion.
+struct IndexWords<'s> {
+    snapshot: &'s Snapshot,
+    min_frequency: u64,
+}
+
+impl IndexWords<'_> {
+    /// Returns the fewest parts of a text, at most `parts`, with the document frequency of the rarest. Of equally many parts returns those whose rarest
+    /// is the most frequent. A text that is a word of the index is its only part.
+    fn split<'t>(&self, text: &'t str, parts: usize) -> Result<Option<(Vec<&'t str>, u64)>, EngineError> {
+        let frequency = self.frequency(text)?;
+        if frequency >= self.min_frequency {
+            return Ok(Some((vec![text], frequency)));
+        }
+        let mut best: Option<(Vec<&str>, u64)> = None;
+        if parts == 1 {
+            return Ok(best);
+        }
+        let letters = text.chars().count();
+        for (end, _) in text.char_indices().take((letters + 1).saturating_sub(MIN_PART_LETTERS)).skip(MIN_PART_LETTERS)
+        {
+            let (head, rest) = text.split_at(end);
+            let frequency = self.frequency(head)?;
+            if frequency < self.min_frequency {
+                continue;
+            }
+            for tail in LINKING_ELEMENTS.iter().filter_map(|linking| rest.strip_prefix(linking)) {
+                if tail.chars().count() < MIN_PART_LETTERS {
+                    continue;
+                }
+                let Some((tail, rarest)) = self.split(tail, parts - 1)? else { continue };
+                let rarest = rarest.min(frequency);
+                let is_better = best.as_ref().is_none_or(|(parts, best_rarest)| {
+                    (tail.len() + 1, Reverse(rarest)) < (parts.len(), Reverse(*best_rarest))
+                });
+                if is_better {
+                    best = Some(([head].into_iter().chain(tail).collect(), rarest));
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// Returns the number of datasets with a word, in any of its forms. 0 for a text that is not one word.
+    fn frequency(&self, word: &str) -> Result<u64, EngineError> {
+        let query = AnalyzedQuery::new(word, self.snapshot.analysis());
+        match query.distinct.as_slice() {
+            [term] => Ok(self.snapshot.document_frequency(term, &Field::ALL)?),
+            _ => Ok(0),
+        }
+    }
 }
 
 /// Returns true if a candidate is a plausible correction. Two errors rarely include the first letter, and another form of
@@ -155,6 +223,25 @@ mod tests {
         assert_eq!(suggest("water nitrogne"), None, "one dataset is too few beside a word of the index");
         assert_eq!(suggest("wtr bo 2020"), None, "too short, and no words");
         assert_eq!(suggest("xitrogeen"), None, "two errors, and one of them in the first letter");
+    }
+
+    #[test]
+    fn unknown_compounds_are_split_into_words_of_the_index() {
+        let texts = [
+            "Qualität der Luft",
+            "Luft in Berlin und deren Qualität",
+            "street trees",
+            "trees of a street",
+            "Straßen und Bäume",
+            "Straße, Baum",
+        ];
+        let suggest = |query| suggest_in(&texts, AnalysisKind::Multilingual, query);
+        assert_eq!(suggest("Luftqualität Berlin").as_deref(), Some("luft qualität Berlin"));
+        assert_eq!(suggest("streettrees").as_deref(), Some("street trees"));
+        assert_eq!(suggest("Qualitätsluft").as_deref(), Some("qualität luft"), "with a linking element");
+        assert_eq!(suggest("Luftstraßenbaum").as_deref(), Some("luft straßen baum"));
+        assert_eq!(suggest("Berlinluft"), None, "one dataset with a part is too few");
+        assert_eq!(suggest("Luft"), None, "a word of the index");
     }
 
     #[test]

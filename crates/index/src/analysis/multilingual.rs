@@ -258,6 +258,7 @@ mod tests {
         for (query, text) in [
             ("alojamiento turístico", "Ofertas de los alojamientos turísticos de Euskadi"),
             ("struttura ricettiva", "Classificazione a stelle delle strutture ricettive in Italia"),
+            ("Muenchen", "Die Bäume in den Straßen der Stadt München"),
             ("Bibliothek", "Verzeichnis der deutschen Bibliotheken und ihrer Bestände"),
             ("bibliothèque", "La liste des bibliothèques municipales de la ville"),
             ("cities", "A list of every city"),
