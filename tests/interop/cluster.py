@@ -6,12 +6,14 @@ usage: cluster.py PROGRAM [DATA]
 Spark runs in the mode local-cluster with two executors; dumps, results and snapshots are on an S3 server (moto). With DATA, the folder of
 the 476 real datasets with topics (lod), all of them are derived, and all topics are ranked. Without it, testdata/ is. The runs of the
 published snapshot must equal those of a home that `load` and `index` made, byte for byte: four models, and vectors if ONNX Runtime is
-installed. A dataset that needs too much memory must fail alone, with its reason.
+installed. A dataset that needs too much memory must fail alone, with its reason. Workers download files from two hosts: each host must get
+one request at a time.
 
 pyspark, pyarrow and moto are installed from PyPI into the cache folder (450 MB). Without them, or without Java 17, the test is skipped
 with a message. Exits with 1 at the first difference.
 """
 
+import http.server
 import json
 import os
 import pathlib
@@ -21,6 +23,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import clients
@@ -186,6 +189,73 @@ def records(results):
     return table.select(["id", "status", "reason", "graph", "record"]).to_pylist()
 
 
+class Hosts:
+    """Serves files on loopback addresses, and counts requests and those that overlap another one to the same address."""
+
+    def __init__(self, files, addresses):
+        self.files, self.port = files, free_port()
+        self.requests, self.running, self.overlaps = {}, dict.fromkeys(addresses, 0), 0
+        self.lock = threading.Lock()
+        hosts = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                address = self.server.server_address[0]
+                with hosts.lock:
+                    hosts.requests.setdefault(address, []).append(self.path)
+                    hosts.running[address] += 1
+                    hosts.overlaps += hosts.running[address] > 1
+                time.sleep(0.2)  # a second worker would overlap
+                path = hosts.files / self.path.lstrip("/")
+                # Ended before the last byte: the next request may follow at once.
+                with hosts.lock:
+                    hosts.running[address] -= 1
+                if path.is_file():
+                    body = path.read_bytes()
+                    self.send_response(200)
+                    self.send_header("Content-Type", "application/n-triples")
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+                else:
+                    self.send_error(404)
+
+            def log_message(self, *_):
+                pass
+
+        for address in addresses:
+            server = http.server.ThreadingHTTPServer((address, self.port), Handler)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+
+
+def check_downloads(site):
+    """Workers of two executors download the files of a catalogue from two hosts, with one request at a time to each."""
+    folder = site.folder / "web"
+    folder.mkdir()
+    addresses = ["127.0.0.2", "127.0.0.3"]
+    hosts = Hosts(folder, addresses)
+    entries = []
+    for number in range(8):
+        (folder / f"{number}.nt").write_text(f'<http://e.org/{number}> <http://www.w3.org/2000/01/rdf-schema#label> "word{number}" .\n')
+        entries.append(f'<http://e.org/dataset/{number}> a dcat:Dataset ; dct:identifier "d{number}" ; dct:title "Dataset {number}" ; '
+                       f"dcat:distribution [ dcat:downloadURL <http://{addresses[number % 2]}:{hosts.port}/{number}.nt> ; "
+                       'dcat:mediaType <https://www.iana.org/assignments/media-types/application/n-triples> ] .\n')
+    catalog = site.folder / "web.ttl"
+    catalog.write_text("@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n" + "".join(entries))
+    home = site.folder / "home-web"
+    allowed = " ".join(f"--host http://{address}:{hosts.port}/" for address in addresses)
+    process = site.spark(home, catalog, folder, "web", 2, "--download", "--ranking", "words", "--worker-options", f"{allowed} --allow-private-network 127.0.0.0/8")
+    report, _ = site.report(process, "web")
+    expect(report["datasets"] == 8 and report["failed"] == 0 and report["triples"] == 8, f"every file was downloaded: {report}")
+    for place, address in enumerate(addresses):
+        files = sorted(path for path in hosts.requests[address] if path != "/robots.txt")
+        expect(files == sorted(f"/{number}.nt" for number in range(place, 8, 2)), f"{address} got one request for each file: {files}")
+    expect(hosts.overlaps == 0, f"{hosts.overlaps} requests overlapped another one to their host")
+    found = json.loads(site.run(home, "search", "--json", "word5").stdout)
+    expect("d5" in json.dumps(found), f"the content of a downloaded file is found: {found}")
+    print("ok: workers on Spark download files, one request at a time to each host", flush=True)
+
+
 def seconds(function):
     began = time.monotonic()
     function()
@@ -245,6 +315,7 @@ def check(site, data):
     compare(site, expected, home, topics, has_vectors, "the published snapshot")
     site.run(site.folder / "home", "verify")
     check_failure(site, catalog, ROOT / "testdata/dumps")
+    check_downloads(site)
     if data:
         measure(site, catalog, files, alone)
 

@@ -12,6 +12,8 @@ import argparse
 import heapq
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -171,6 +173,12 @@ def assemble(results: Any, location: str, home: str, *, arguments: Sequence[str]
     return status == 0
 
 
+def _reason(error: Exception) -> str:
+    """Returns the message of a failed worker from the error of Spark, which has traces of several processes. Otherwise returns the whole error."""
+    found = re.search(r"LodeseekError: (.+?)\n\s*\n", str(error), re.DOTALL)
+    return found[1] if found else str(error)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m lodeseek.spark", description=__doc__.split("\n\n")[0])
     parser.add_argument("sources", nargs="*", metavar="SOURCE", help="catalogues and dumps on the driver, as for `lodeseek load`")
@@ -183,6 +191,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--master", help="master of Spark, if `spark-submit` sets none: local[2], spark://HOST:7077, …")
     parser.add_argument("--partitions", type=int, help="number of partitions (default: four for each core)")
     parser.add_argument("--memory", type=int, help="memory of the derivation of one dataset in megabytes")
+    parser.add_argument("--worker-options", metavar="TEXT", default="", help="further options of `lodeseek cluster work`, for example \"--host https://data.example.org/\"")
     parser.add_argument("--ranking", choices=["words", "balanced", "best"], help="words and balanced need no vectors (default: best)")
     parser.add_argument("--results", metavar="PATH", help="write the results as Parquet files, for queries by Spark SQL")
     parser.add_argument("--keep", type=int, help="number of snapshots that are kept (default: all)")
@@ -192,6 +201,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Runs the job. Prints its statistics as JSON. Returns 0; 1 if a dataset could not be derived."""
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     options = _parser().parse_args(arguments)
@@ -212,11 +222,16 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         tasks = plan(session, options.sources, arguments=[*places, *downloads], program=program)
     # As many workers as Spark's tasks run at one time: each has the cores of a task.
     cores = session.sparkContext.getConf().get("spark.task.cpus", "1")
-    work = ["--model-threads", cores, *ranking, *(["--memory", str(options.memory)] if options.memory else [])]
+    work = ["--model-threads", cores, *ranking, *(["--memory", str(options.memory)] if options.memory else []),
+            *shlex.split(options.worker_options)]
     storage = {name: value for name, value in os.environ.items() if name.startswith(("AWS_", "LODESEEK_"))}
     results = derive(session, tasks, options.destination, partitions=options.partitions, arguments=work, program=program, environment=storage)
     results = results.persist()
-    report = summary(session, results)
+    try:
+        report = summary(session, results)
+    except PySparkException as error:
+        session.stop()
+        raise LodeseekError(_reason(error)) from error
     report["derivation_seconds"] = time.monotonic() - started
     if options.results:
         results.write.mode("overwrite").parquet(options.results)
