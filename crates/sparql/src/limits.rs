@@ -55,7 +55,8 @@ pub struct SparqlLimits {
     pub service_rows: usize,
     /// Maximum nesting depth of negations by `!`. Default 8.
     pub negations: usize,
-    /// Maximum nesting depth of groups that are repeated (`(…)*`, `(…)+`, `(…)?`). Default 4: the parser is slow on them.
+    /// Maximum nesting depth of groups that are repeated (`(…)*`, `(…)+`, `(…)?`). Default 4: the time of the evaluation
+    /// grows exponentially with it.
     pub repeated_groups: usize,
     /// Maximum number of members of all `IN` and operands of all `||` and `&&`. Default 1,000: each is compared for every row.
     pub comparisons: usize,
@@ -114,7 +115,8 @@ impl SparqlLimits {
 }
 
 /// Checks the size and nesting of a query before it is parsed. The parser recurses on brackets and prefix operators, and cannot be
-/// interrupted. It backtracks at every level of negations (`!(!(…))`) and of sub-selects with `HAVING`: these have lower limits.
+/// interrupted. It backtracks at every level of negations (`!(!(…`) that are not closed: these have a lower limit. So have repeated
+/// groups, because of their evaluation.
 pub(super) fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), SparqlError> {
     if query.len() > limits.query_bytes {
         return Err(SparqlError::TooLarge(format!(

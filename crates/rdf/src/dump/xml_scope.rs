@@ -1,7 +1,7 @@
 //! Limits on namespaces, bases and attributes of RDF/XML, checked before the parser processes an element.
 //!
-//! quick-xml compares each name with all namespace declarations in scope (RUSTSEC-2026-0194), and each attribute with all
-//! others of its element (RUSTSEC-2026-0195). oxrdfxml prepends the base to each relative IRI, writes all namespaces in scope
+//! quick-xml compares each name with all namespace declarations in scope (RUSTSEC-2026-0195), and each attribute with all
+//! others of its element (RUSTSEC-2026-0194). oxrdfxml prepends the base to each relative IRI, writes all namespaces in scope
 //! into each top-level element of an XML literal, and searches its stack for the base. A short document can therefore need
 //! much time and memory.
 //!
