@@ -506,6 +506,21 @@ mod tests {
         }
     }
 
+    /// The optimizer takes over half a minute for a thousand patterns, over no data.
+    #[test]
+    fn many_patterns_are_rejected() {
+        let check = |count: usize| {
+            let patterns: String =
+                (0..count).map(|number| format!("?s{number} ?p{number} ?s{} . ", number + 1)).collect();
+            let query =
+                spargebra::SparqlParser::new().parse_query(&format!("SELECT * {{ {patterns} }}")).expect("a query");
+            Cost::from_query(&query).check(&SparqlLimits::default())
+        };
+        assert!(check(200).is_ok());
+        let message = check(1000).expect_err("too many patterns").to_string();
+        assert!(message.contains("more than 200 triple patterns"), "{message}");
+    }
+
     #[test]
     fn nested_repeated_groups_are_rejected_before_they_are_parsed() {
         let nested = |depth: usize| format!("ASK {{ ?a {}<p>*{} ?b }}", "(".repeat(depth), ")*".repeat(depth));

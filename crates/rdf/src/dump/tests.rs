@@ -501,6 +501,18 @@ fn token() -> impl Strategy<Value = &'static str> {
 const TOKENS: &str = "< > \" ' \"\"\" \\ . ; , [ ] ( ) { } \n \r # @prefix PREFIX e: <http://e/> a @en ^^ _:b 1. << >> => \
     <!DOCTYPE <!ENTITY &e; <!-- --> <![CDATA[ ]]> <? ?> </ /> \"@id\" : é \0";
 
+/// The parser keeps a state for each level, and takes gigabytes or the stack for a short document.
+#[test]
+fn json_ld_nesting_is_limited() {
+    let nested = |levels: usize| {
+        let (opening, closing) = (r#"{"http://e/p":"#.repeat(levels), "}".repeat(levels));
+        format!(r#"{{"@id": "http://e/a", "http://e/p": {opening}1{closing}}}"#)
+    };
+    let message = refusal(Limits::default(), "a.jsonld", nested(20_000).as_bytes());
+    assert!(message.contains("levels of nesting at line 1"), "{message}");
+    assert_eq!(read("a.jsonld", &nested(50)).0.len(), 51);
+}
+
 /// The parser defines a chain of terms recursively, and overflowed the stack.
 #[test]
 fn json_ld_chains_of_terms_are_rejected() {
