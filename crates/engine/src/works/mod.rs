@@ -17,7 +17,7 @@ pub use encoding::{WorksReport, encode_works};
 pub use nearest::{NearWork, WorkEvidence};
 pub(super) use nearest::{VoteLimits, WorkRetriever, WorkVotes};
 
-use super::EngineError;
+use super::{EngineError, Searcher};
 use lodeseek_catalog::{CitingWork, DatasetId};
 use lodeseek_rerank::Encoder;
 use lodeseek_store::{Store, read_works};
@@ -140,6 +140,22 @@ pub fn has_encoded_works(home: &Path, encoders: &[Box<dyn Encoder>]) -> Result<b
     for encoder in encoders {
         if WorkRetriever::open(home, encoder.as_ref())?.is_some() {
             return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns true if works rank with their own defaults in a home: it has vectors of works by one of some encoders, and datasets
+/// that are descriptions alone, as collections of machine learning are.
+///
+/// # Errors
+/// If the vectors or the index cannot be read.
+pub fn ranks_by_works(home: &Path, encoders: &[Box<dyn Encoder>]) -> Result<bool, EngineError> {
+    for encoder in encoders {
+        if let Some(works) = WorkRetriever::open(home, encoder.as_ref())?
+            && works.has_vectors()?
+        {
+            return Ok(!Searcher::open(home)?.catalog().has_content()?);
         }
     }
     Ok(false)
