@@ -10,7 +10,7 @@ use super::values::positive;
 #[cfg(feature = "lab")]
 use anyhow::Context;
 use anyhow::ensure;
-use lodeseek_engine::{RerankOptions, Reranker, Searcher, WeightedFusion, has_encoded_works};
+use lodeseek_engine::{RerankOptions, Reranker, WeightedFusion, has_encoded_works, ranks_by_works};
 use lodeseek_index::sparse::ModelKind;
 #[cfg(feature = "lab")]
 use lodeseek_rerank::encoder::open;
@@ -314,30 +314,57 @@ impl RerankArguments {
         pool: Vec<ModelKind>,
         shown: usize,
     ) -> anyhow::Result<Reranker> {
-        let ranks_by_works = self.works != Some(0) && self.fusion.is_none() && ranks_by_works(home, &encoders)?;
-        if !ranks_by_works {
-            let mut options = self.options(choice, &encoders, pool, shown)?;
-            let has_works = has_encoded_works(home, &encoders)?;
-            // Without their works, the rankings are others than those of the configuration.
-            let ignores_works = has_works && self.works == Some(0);
-            if !encoders.is_empty() && !ignores_works {
-                let rankings = options.pool.len().max(1) + encoders.len() + usize::from(has_works);
-                self.set_configured_fusion(choice, rankings, &mut options)?;
-            }
+        // Another fusion has no defaults for works.
+        let has_works_defaults = self.works != Some(0) && self.fusion.is_none();
+        if has_works_defaults && ranks_by_works(home, &encoders)? {
+            encoders.retain(|encoder| self.is_used_with_works(encoder.granularity()));
+            let options = self.works_options(choice, &granularities(&encoders), pool, shown)?;
             return Ok(Reranker::open(home, encoders, options)?);
         }
-        // Vectors of tokens add nothing to votes of works. They are used only if an argument names or weights them.
-        let uses_tokens = self.encoders.is_any() || !self.fusion_weights.is_empty();
-        let of_texts = choice.clone().with_text_model_only();
-        if !uses_tokens {
-            encoders.retain(|encoder| encoder.granularity() == Granularity::Text);
+        let all = granularities(&encoders);
+        let mut options = self.options(choice, &all, pool.clone(), shown)?;
+        let has_works = has_encoded_works(home, &encoders)?;
+        // Without their works, the rankings are others than those of the configuration.
+        let ignores_works = has_works && self.works == Some(0);
+        if !encoders.is_empty() && !ignores_works {
+            let rankings = options.pool.len().max(1) + encoders.len() + usize::from(has_works);
+            self.set_configured_fusion(choice, rankings, &mut options)?;
         }
-        let choice = if uses_tokens { choice } else { &of_texts };
-        let mut options = self.options(choice, &encoders, pool, shown)?;
+        let reranker = Reranker::open(home, encoders, options)?;
+        if !has_works_defaults {
+            return Ok(reranker);
+        }
+        // A server may receive its first works later.
+        let used: Vec<Granularity> =
+            all.into_iter().filter(|granularity| self.is_used_with_works(*granularity)).collect();
+        Ok(match self.works_options(choice, &used, pool, shown) {
+            Ok(options) => reranker.with_works_options(options, &used),
+            // The configured fusion was learned without works.
+            Err(_) => reranker,
+        })
+    }
+
+    /// Returns true if an encoder is used where works rank with their own defaults. Vectors of tokens add nothing to votes of works.
+    /// They are used only if an argument names or weights them.
+    fn is_used_with_works(&self, granularity: Granularity) -> bool {
+        granularity == Granularity::Text || self.encoders.is_any() || !self.fusion_weights.is_empty()
+    }
+
+    /// Returns the options where works rank with their own defaults, for the encoders that are used then.
+    fn works_options(
+        &self,
+        choice: &Choice,
+        encoders: &[Granularity],
+        pool: Vec<ModelKind>,
+        shown: usize,
+    ) -> anyhow::Result<RerankOptions> {
+        let of_texts = choice.clone().with_text_model_only();
+        let choice = if self.is_used_with_works(Granularity::Piece) { choice } else { &of_texts };
+        let mut options = self.options(choice, encoders, pool, shown)?;
         let rankings = options.pool.len().max(1) + encoders.len() + 1;
         self.set_configured_fusion(choice, rankings, &mut options)?;
-        self.set_works_defaults(&mut options, &encoders, shown);
-        Ok(Reranker::open(home, encoders, options)?)
+        self.set_works_defaults(&mut options, encoders, shown);
+        Ok(options)
     }
 
     /// Returns the value of --pool, else of the configuration, else the default.
@@ -396,7 +423,7 @@ impl RerankArguments {
 
     /// Returns the minimum similarities of the argument or of the models. Similarities can be negative, so 0 (disabled) becomes
     /// negative infinity.
-    fn min_similarities(&self, choice: &Choice, encoders: &[Box<dyn Encoder>]) -> anyhow::Result<Vec<Option<f64>>> {
+    fn min_similarities(&self, choice: &Choice, encoders: &[Granularity]) -> anyhow::Result<Vec<Option<f64>>> {
         if self.min_similarity.is_empty() {
             return if encoders.is_empty() { Ok(Vec::new()) } else { choice.declared_min_similarities() };
         }
@@ -406,14 +433,14 @@ impl RerankArguments {
 
     /// Sets the defaults for a home of descriptions and works, as far as no argument sets another value. Vectors of tokens get the
     /// weight 0.
-    fn set_works_defaults(&self, options: &mut RerankOptions, encoders: &[Box<dyn Encoder>], shown: usize) {
+    fn set_works_defaults(&self, options: &mut RerankOptions, encoders: &[Granularity], shown: usize) {
         options.depth = self.pool_depth.map_or(WORKS_DEPTH, NonZeroUsize::get).max(shown);
         options.dense = NonZeroUsize::new(self.dense_depth.unwrap_or(WORKS_DEPTH));
         let [of_pool, of_texts, of_works] = WORKS_WEIGHTS;
         if let Some(fusion) = options.fusion.as_mut().filter(|fusion| fusion.weights.is_empty()) {
             let models = options.pool.len().max(1);
             fusion.weights = vec![of_pool / models as f64; models];
-            fusion.weights.extend(encoders.iter().map(|encoder| match encoder.granularity() {
+            fusion.weights.extend(encoders.iter().map(|granularity| match granularity {
                 Granularity::Text => of_texts,
                 Granularity::Piece | Granularity::Term => 0.0,
             }));
@@ -421,10 +448,11 @@ impl RerankArguments {
         }
     }
 
+    /// Returns the options for encoders of these granularities.
     fn options(
         &self,
         choice: &Choice,
-        encoders: &[Box<dyn Encoder>],
+        encoders: &[Granularity],
         pool: Vec<ModelKind>,
         shown: usize,
     ) -> anyhow::Result<RerankOptions> {
@@ -433,7 +461,7 @@ impl RerankArguments {
             FusionArgument::Fused(_) if pool.len() < 2 && encoders.is_empty() => None,
             FusionArgument::Fused(method) => Some(method),
         };
-        let can_search = encoders.iter().any(|encoder| encoder.granularity() != Granularity::Piece);
+        let can_search = encoders.iter().any(|granularity| *granularity != Granularity::Piece);
         Ok(RerankOptions {
             pool,
             depth: self.pool_depth.map_or(POOL_DEPTH, NonZeroUsize::get).max(shown),
@@ -448,10 +476,8 @@ impl RerankArguments {
     }
 }
 
-/// Returns true if a home has works with vectors, and datasets that are descriptions alone, as collections of machine learning
-/// are.
-fn ranks_by_works(home: &Path, encoders: &[Box<dyn Encoder>]) -> anyhow::Result<bool> {
-    Ok(has_encoded_works(home, encoders)? && !Searcher::open(home)?.catalog().has_content()?)
+fn granularities(encoders: &[Box<dyn Encoder>]) -> Vec<Granularity> {
+    encoders.iter().map(|encoder| encoder.granularity()).collect()
 }
 
 /// Describes a reranker for the provenance record of a run.

@@ -1,17 +1,23 @@
-//! `lodeseek list`: lists the datasets of the store and their states.
+//! `lodeseek list`: lists the datasets of the store and their states, or the works.
 
 use super::ExitStatus;
 use super::output::OutputArguments;
 use super::server_client::ServerArguments;
 use super::terminal::{Format, cut, grouped, safe};
 use anyhow::Context;
-use lodeseek_engine::{CollectionDataset, list_datasets};
+use lodeseek_engine::{CollectionDataset, CollectionWork, list_datasets, list_works};
 use lodeseek_store::{Access, Store};
-use std::io::{self, Write};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::io::{self, StdoutLock, Write};
 use std::path::Path;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
+    /// List the works that use datasets, by title.
+    #[arg(long)]
+    works: bool,
     #[command(flatten)]
     output: OutputArguments,
     #[command(flatten)]
@@ -22,24 +28,57 @@ pub(crate) struct Arguments {
 const TITLE: usize = 60;
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    let datasets: Vec<CollectionDataset> = match arguments.server.remote()? {
-        Some(server) => {
-            serde_json::from_value(server.list()?).context("the server runs another version of lodeseek")?
-        }
+    let server = arguments.server.find(home)?;
+    if arguments.works {
+        let works: Vec<CollectionWork> = match server {
+            Some(server) => parse(server.list_works()?)?,
+            None => list_works(&Store::open(home, Access::Read, None)?)?,
+        };
+        return arguments.write(&works, write_works);
+    }
+    let datasets: Vec<CollectionDataset> = match server {
+        Some(server) => parse(server.list()?)?,
         None => list_datasets(&Store::open(home, Access::Read, None)?)?,
     };
-    let mut out = io::stdout().lock();
-    match arguments.output.format() {
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut out, &datasets)?;
-            writeln!(out)?;
-        }
-        Format::Text => write_table(&mut out, &datasets)?,
-    }
-    Ok(if datasets.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    arguments.write(&datasets, write_datasets)
 }
 
-fn write_table(out: &mut impl Write, datasets: &[CollectionDataset]) -> io::Result<()> {
+/// Parses the list of a server.
+fn parse<T: DeserializeOwned>(list: Value) -> anyhow::Result<T> {
+    serde_json::from_value(list).context("the server runs another version of lodeseek")
+}
+
+impl Arguments {
+    /// Writes a list as JSON or as a table.
+    fn write<T: Serialize>(
+        &self,
+        list: &[T],
+        write_table: impl FnOnce(&mut StdoutLock<'static>, &[T]) -> io::Result<()>,
+    ) -> anyhow::Result<ExitStatus> {
+        let mut out = io::stdout().lock();
+        match self.output.format() {
+            Format::Json => {
+                serde_json::to_writer_pretty(&mut out, list)?;
+                writeln!(out)?;
+            }
+            Format::Text => write_table(&mut out, list)?,
+        }
+        Ok(if list.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    }
+}
+
+fn write_works(out: &mut StdoutLock<'static>, works: &[CollectionWork]) -> io::Result<()> {
+    let width = works.iter().map(|work| work.id.len()).max().unwrap_or(0).max("work".len());
+    writeln!(out, "{:<width$}  year  datasets  title", "work")?;
+    for work in works {
+        let year = work.year.map(|year| year.to_string()).unwrap_or_default();
+        let datasets = grouped(work.datasets.len() as u64);
+        writeln!(out, "{:<width$}  {year:<4}  {datasets:>8}  {}", safe(&work.id), cut(&work.title, TITLE))?;
+    }
+    Ok(())
+}
+
+fn write_datasets(out: &mut StdoutLock<'static>, datasets: &[CollectionDataset]) -> io::Result<()> {
     let width =
         datasets.iter().map(|dataset| dataset.id.as_str().chars().count()).max().unwrap_or(0).max("dataset".len());
     writeln!(out, "{:<width$}  {:>12}  {:<11}  title", "dataset", "triples", "state")?;

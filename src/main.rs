@@ -3,7 +3,7 @@
 //! Results are written to stdout, everything else to stderr. Exit codes:
 //!
 //! - 0: success; for commands that search, at least one result.
-//! - 1: no result, or an incomplete one. `list`: the collection is empty. `load`: a dataset keeps its previous content, because a file cannot be read, or the
+//! - 1: no result, or an incomplete one. `list`: there is no dataset, or with `--works` no work. `load`: a dataset keeps its previous content, because a file cannot be read, or the
 //!   sampling of an endpoint is unfinished. `harvest`: a page or file could not be fetched. `reproduce`: a score differs from
 //!   the expected one. `verify`: there is damage. `repair`: something must be loaded or encoded again, or damage remains.
 //! - 2: error.
@@ -102,11 +102,11 @@ enum Command {
     Index(index::Arguments),
     /// Search datasets by words.
     Search(search::Arguments),
-    /// List the datasets of the collection with their triples and states.
+    /// List the datasets of the collection with their triples and states, or the works that use them.
     List(list::Arguments),
     /// Show the state of the collection: datasets, index, vectors, sizes.
     Status(status::Arguments),
-    /// Remove datasets from the collection and its index.
+    /// Remove datasets, or works that use them, from the collection and its index.
     Remove(remove::Arguments),
     /// Verify everything in the collection: counts, checksums, files.
     Verify(verify::Arguments),

@@ -232,6 +232,11 @@ impl ServerClient {
         self.change("/api/admin/remove", Some(&json!({ "datasets": ids })), "datasets")
     }
 
+    /// Removes works, all or none.
+    pub(super) fn remove_works(&self, ids: &[String]) -> anyhow::Result<Value> {
+        self.change("/api/admin/remove", Some(&json!({ "works": ids })), "works")
+    }
+
     /// Writes a backup of the home to a folder of this machine.
     pub(super) fn backup(&self, folder: &Path) -> anyhow::Result<Value> {
         let absolute = std::path::absolute(folder).with_context(|| format!("cannot use {}", folder.display()))?;
@@ -247,6 +252,11 @@ impl ServerClient {
     /// Returns the datasets with their states.
     pub(super) fn list(&self) -> anyhow::Result<Value> {
         self.get("/api/admin/datasets")
+    }
+
+    /// Returns the works that use datasets.
+    pub(super) fn list_works(&self) -> anyhow::Result<Value> {
+        self.get("/api/admin/works")
     }
 
     /// Returns version, token and state of the collection.

@@ -1,4 +1,5 @@
-//! Works that use datasets: loading, queries, encoding, ranking by the nearest, backup, verification and repair, through the program.
+//! Works that use datasets: loading, lists, removal, queries, encoding, ranking by the nearest, backup, verification and repair, through
+//! the program.
 
 #![expect(clippy::print_stderr, reason = "a test that skips reports so")]
 
@@ -12,6 +13,11 @@ use std::path::Path;
 use tempfile::TempDir;
 
 const DPR: &str = "testdata/models/sentence-transformers";
+#[cfg(all(unix, feature = "rocksdb"))]
+const COLBERT: &str = "testdata/models/colbert-native";
+/// Options of a server that ranks with the models of the index.
+#[cfg(all(unix, feature = "rocksdb"))]
+const SERVER: &[&str] = &["--admin", "--ranking", "best"];
 const QUERY: &str = "detecting boats in photographs";
 
 /// Returns a home with six descriptions and four works.
@@ -111,6 +117,47 @@ fn works_are_queried_by_sparql() {
     assert_eq!(run(home, &["query", address]).out, "?url\n<https://e.org/new>\n");
 }
 
+/// Returns the id of the work with a title, as `list --works` lists it.
+fn work_id(home: &Path, title: &str) -> String {
+    let listed = run(home, &["list", "--works", "--json"]);
+    let works: Value = serde_json::from_str(&listed.out).unwrap_or_else(|error| panic!("{error}: {listed:?}"));
+    let work = works.as_array().and_then(|works| works.iter().find(|work| work["title"] == title));
+    work.and_then(|work| work["id"].as_str()).unwrap_or_else(|| panic!("{title}: {works}")).to_owned()
+}
+
+#[test]
+fn works_are_listed_and_removed() {
+    let home = loaded();
+    let home = home.path();
+    let table = run(home, &["list", "--works"]);
+    assert_eq!(table.code, Some(0), "{table:?}");
+    let titles: Vec<&str> = table.out.lines().filter_map(|line| line.get(50..)).map(str::trim_end).collect();
+    let expected = ["title", "Boats by night and day", "Counting masts", "Hearing questions", "Reading questions"];
+    assert_eq!(titles, expected, "{table:?}");
+    let listed: Value = serde_json::from_str(&run(home, &["list", "--works", "--json"]).out).expect("JSON");
+    let masts = work_id(home, "Counting masts");
+    let expected =
+        serde_json::json!({"id": masts, "title": "Counting masts", "year": 2016, "datasets": ["Undated_Boats"]});
+    assert_eq!(listed[1], expected);
+    assert_eq!(listed[2]["datasets"], serde_json::json!(["Market_Voices", "No_Longer_Listed"]));
+
+    let unknown = run(home, &["remove", "--works", &masts, "Counting masts"]);
+    let message = "nothing was removed: there is no work \"Counting masts\"; `lodeseek list --works` lists all";
+    assert!(unknown.code == Some(2) && unknown.err.contains(message), "{unknown:?}");
+    assert_eq!(numbers_in_rdf(home), ["4", "6", "5"]);
+    let removed = run(home, &["remove", "--works", &masts]);
+    assert!(removed.code == Some(0) && removed.err.contains("1 work removed"), "{removed:?}");
+    assert_eq!(numbers_in_rdf(home), ["3", "5", "4"]);
+    assert!(run(home, &["list"]).out.contains("Undated_Boats"), "datasets stay");
+    let others = ["Boats by night and day", "Hearing questions", "Reading questions"].map(|title| work_id(home, title));
+    let removed = run(home, &[&["remove", "--works"][..], &others.each_ref().map(String::as_str)].concat());
+    assert!(removed.err.contains("3 works removed"), "{removed:?}");
+    assert_eq!(numbers_in_rdf(home), ["0", "0", "0"]);
+    assert_eq!(run(home, &["list", "--works"]).code, Some(1), "there is none");
+    assert!(!run(home, &["status"]).out.contains("works  "));
+    assert_eq!(run(home, &["verify"]).code, Some(0));
+}
+
 /// Uploads a list of works, and returns status and body.
 async fn upload(site: &Site, token: &str, list: &str) -> (u16, String) {
     let headers = [("authorization", token), ("content-type", "application/jsonl"), ("prefer", "wait=120")];
@@ -162,7 +209,72 @@ async fn uploaded_works_are_added_or_rejected_as_a_whole() {
     assert_eq!(fs::read_dir(home.join("uploads")).expect("a folder").count(), 0, "uploads are deleted");
 }
 
-/// Works are loaded into a served home, and rank after a moment.
+#[tokio::test]
+async fn works_are_listed_and_removed_by_http() {
+    let (site, _worker, home) = site();
+    let list = concat!(
+        "{\"title\": \"Masts\", \"year\": 2016, \"datasets\": [\"boats\"]}\n",
+        "{\"title\": \"Oars\", \"datasets\": [\"boats\"]}\n",
+        "{\"title\": \"Sails\", \"url\": \"https://e.org/sails\", \"datasets\": [\"boats\", \"winds\"]}\n",
+    );
+    assert_eq!(upload(&site, WRITE, list).await.0, 200);
+    let send = |method: Method, path: String, token: &'static str, body: String| {
+        let site = &site;
+        async move {
+            let headers = [("authorization", token), ("content-type", "application/json"), ("prefer", "wait=120")];
+            let reply = site.request(method, &path, &headers, &body).await;
+            let value: Value = serde_json::from_str(&reply.body).unwrap_or_else(|_| Value::from(reply.body.as_str()));
+            (reply.status.as_u16(), value)
+        }
+    };
+    let works = || send(Method::GET, "/api/admin/works".to_owned(), READ, String::new());
+    assert_eq!(send(Method::GET, "/api/admin/works".to_owned(), "", String::new()).await.0, 401);
+    let (status, listed) = works().await;
+    assert_eq!((status, listed.as_array().map(Vec::len)), (200, Some(3)), "{listed}");
+    let ids: Vec<String> = (0..3).map(|place| listed[place]["id"].as_str().expect("an id").to_owned()).collect();
+    let sails = serde_json::json!({"id": ids[2], "title": "Sails", "url": "https://e.org/sails", "datasets": ["boats", "winds"]});
+    assert_eq!(listed[2], sails);
+
+    let delete = |id: &str, token| send(Method::DELETE, format!("/api/admin/works/{id}"), token, String::new());
+    assert_eq!(delete(&ids[0], READ).await.0, 403);
+    let (status, error) = delete("Masts", WRITE).await;
+    assert!(status == 400 && error.to_string().contains("no id of a work"), "{status} {error}");
+    let (status, error) = delete(&"0".repeat(32), WRITE).await;
+    assert!(status == 404 && error.to_string().contains("there is no work 0000"), "{status} {error}");
+    let remove = |body: Value| send(Method::POST, "/api/admin/remove".to_owned(), WRITE, body.to_string());
+    for (body, expected) in [
+        (serde_json::json!({}), 400),
+        (serde_json::json!({"works": []}), 400),
+        (serde_json::json!({"works": [ids[0]], "datasets": ["boats"]}), 400),
+        (serde_json::json!({"works": [ids[0], "Masts"]}), 400),
+        (serde_json::json!({"works": [ids[0], "0".repeat(32)]}), 422),
+    ] {
+        let (status, answer) = remove(body.clone()).await;
+        assert_eq!(status, expected, "{body}: {answer}");
+    }
+    assert_eq!(works().await.1, listed, "nothing was removed");
+
+    let (status, job) = delete(&ids[0], WRITE).await;
+    assert_eq!(
+        (status, &job["result"]["removed"], &job["works"][0]),
+        (200, &1.into(), &ids[0].as_str().into()),
+        "{job}"
+    );
+    let (status, job) = remove(serde_json::json!({"works": ids[1..]})).await;
+    assert_eq!((status, &job["result"]["removed"]), (200, &2.into()), "{job}");
+    assert_eq!(works().await.1, serde_json::json!([]));
+    let query = "ASK { GRAPH <http://localhost:7878/works> { ?s ?p ?o } }";
+    let described = site.post("/sparql", "application/sparql-query", query).await.body;
+    assert!(described.contains("false"), "{described}");
+    let audit = fs::read_to_string(home.join("audit.jsonl")).expect("the audit log");
+    let entry = format!(
+        "\"by\":\"write\",\"action\":\"remove\",\"datasets\":[],\"works\":[\"{}\"],\"outcome\":\"done\"",
+        ids[0]
+    );
+    assert!(audit.contains(&entry), "{audit}");
+}
+
+/// Works are loaded into a served home, rank after a moment, and are removed.
 #[cfg(all(unix, feature = "rocksdb"))]
 #[test]
 fn works_are_loaded_through_the_running_server() {
@@ -175,17 +287,19 @@ fn works_are_loaded_through_the_running_server() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let home = folder.path();
-    for arguments in [&["load", "testdata/research/collection.jsonl"][..], &["index", "--dpr", DPR]] {
+    for arguments in
+        [&["load", "testdata/research/collection.jsonl"][..], &["index", "--dpr", DPR, "--colbert", COLBERT]]
+    {
         assert_eq!(run(home, arguments).code, Some(0));
     }
-    let works_of_server = |served: &Served, id: &str| {
+    let search_at = |served: &Served| -> Value {
         let query = QUERY.replace(' ', "+");
         let head = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
         let response = served.request(&format!("GET /api/search?duplicates=all&q={query} {head}"));
         let (_, body) = response.split_once("\r\n\r\n").expect("a body");
-        let answer = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response}"));
-        works_of(&answer, id)
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response}"))
     };
+    let works_of_server = |served: &Served, id: &str| works_of(&search_at(served), id);
     let wait_for = |served: &Served, id: &str, works: u64| {
         let started = Instant::now();
         while works_of_server(served, id).map(|(_, all)| all) != Some(works) {
@@ -194,8 +308,10 @@ fn works_are_loaded_through_the_running_server() {
         }
     };
 
-    let served = Served::start(home, &["--admin", "--dpr", DPR]);
+    let served = Served::start(home, SERVER);
     assert_eq!(works_of_server(&served, "Late_Boats"), None);
+    let encoders = |answer: &Value| answer["rerank"]["encoders"].as_array().map(Vec::len);
+    assert_eq!(encoders(&search_at(&served)), Some(2), "vectors of texts and of tokens");
     let sources = ["load", "testdata/research/papers.jsonl", "testdata/research/collection.jsonl"];
     let loaded = run(home, &sources);
     assert!(loaded.code == Some(0) && loaded.err.contains("5 datasets: 0 loaded"), "{loaded:?}");
@@ -217,17 +333,25 @@ fn works_are_loaded_through_the_running_server() {
     assert!(changed.err.contains("more.jsonl:3: "), "{changed:?}");
     assert_eq!(works_of_server(&served, "Undated_Boats"), None, "at once");
     wait_for(&served, "Late_Boats", 2);
+    let first = search_at(&served);
     let (code, log) = served.stop();
     assert_eq!(code, Some(0), "{log}");
 
-    let served = Served::start(home, &["--admin", "--dpr", DPR]);
-    wait_for(&served, "Late_Boats", 2);
+    // The first works rank by the same settings as after a restart.
+    let served = Served::start(home, SERVER);
+    let again = search_at(&served);
+    assert_eq!((&first["hits"], &first["rerank"]), (&again["hits"], &again["rerank"]));
+    assert_eq!(encoders(&again), Some(1), "with works, vectors of tokens are not used");
     assert_eq!(works_of_server(&served, "Undated_Boats"), None);
+
+    let removed = run(home, &["remove", "--works", &work_id(home, "Detecting boats in photographs")]);
+    assert!(removed.code == Some(0) && removed.err.contains("1 work removed by the running server"), "{removed:?}");
+    assert_eq!(works_of_server(&served, "Late_Boats"), Some((1, 1)), "at once");
     let (code, log) = served.stop();
     assert_eq!(code, Some(0), "{log}");
-    assert_eq!(numbers_in_rdf(home), ["5", "7", "6"]);
+    assert_eq!(numbers_in_rdf(home), ["4", "6", "5"]);
     let indexed = run(home, &["index", "--dpr", DPR]);
-    assert!(indexed.err.contains("0 works encoded by sentence-transformers, 5 unchanged"), "{indexed:?}");
+    assert!(indexed.err.contains("0 works encoded by sentence-transformers, 4 unchanged"), "{indexed:?}");
 }
 
 #[test]
@@ -257,6 +381,10 @@ fn near_works_vote_for_the_datasets_they_use() {
     let shown = run(home.path(), &["search", "--dpr", DPR, QUERY]).out;
     assert!(shown.contains("used by 1 work near to the query, of 1 in total:"), "{shown}");
     assert!(shown.contains("Counting masts (2016)"), "{shown}");
+    assert_eq!(run(home.path(), &["remove", "--works", &work_id(home.path(), "Counting masts")]).code, Some(0));
+    let reduced = search(home.path(), &[QUERY]);
+    assert_eq!(works_of(&reduced, "Undated_Boats"), None, "{reduced}");
+    assert_eq!(works_of(&reduced, "Late_Boats"), Some((1, 1)), "{reduced}");
     let wrong = run(home.path(), &["search", "--dpr", DPR, "--fusion-weights", "1,1,1", QUERY]);
     assert!(wrong.code == Some(2) && wrong.err.contains("one for works if the home has vectors of works"), "{wrong:?}");
 }

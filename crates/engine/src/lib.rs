@@ -89,7 +89,10 @@ pub use terms::QueryTerms;
 pub use texts::Texts;
 pub use tuning::TuningPool;
 pub use update::{UpdateReport, Updater};
-pub use works::{AddedWorks, NearWork, WorkEvidence, WorksReport, add_works, encode_works, has_encoded_works};
+pub use works::{
+    AddedWorks, CollectionWork, NearWork, WorkEvidence, WorksReport, add_works, encode_works, has_encoded_works,
+    list_works, ranks_by_works, remove_works,
+};
 
 pub use lodeseek_profile::{Schema, SchemaEdge, SchemaNode};
 
@@ -150,6 +153,9 @@ pub enum EngineError {
     /// An example is not in the index.
     #[error("like: the index has no dataset with the id {0}")]
     UnknownExample(DatasetId),
+    /// A work that was to be removed does not exist.
+    #[error("nothing was removed: there is no work {0:?}; `lodeseek list --works` lists all")]
+    UnknownWork(String),
     /// A search has too many examples.
     #[error("like: {0} examples; the limit is {MAX_EXAMPLES}")]
     TooManyExamples(usize),

@@ -74,10 +74,11 @@ impl Searcher {
         self.catalog.refresh()
     }
 
-    /// Updates the vectors of the reranker's encoders to the index. Returns the number of datasets encoded.
+    /// Updates the vectors of the reranker's encoders to the index and to the works of the home. Returns the number of datasets
+    /// encoded.
     pub fn encode(&self) -> Result<usize, EngineError> {
         match &self.ranker.reranker {
-            Some(reranker) => reranker.encode(self.catalog.home()),
+            Some(reranker) => reranker.encode(&self.catalog),
             None => Ok(0),
         }
     }

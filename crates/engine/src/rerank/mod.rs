@@ -10,7 +10,7 @@ pub use pairs::{CrossEncoding, PairSummary};
 use super::dense::{DenseMatch, DenseRetriever, EncodedQuery, MatchCondition, PartShare, ScoringOptions};
 use super::scope::CandidateScope;
 use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes};
-use super::{EncodingOptions, EngineError, encode_all, encode_works};
+use super::{EncodingOptions, EngineError, IndexedCatalog, encode_all, encode_works};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::Snapshot;
 use lodeseek_ranking::{Ranking, Scored};
@@ -22,19 +22,29 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Minimum depth of sparse rankings that are fused. A candidate below this depth counts as not found by the model.
 const MIN_FUSION_DEPTH: usize = 100;
 
 /// Encoders, their vectors of a home's datasets, and the options of re-ranking with them.
 pub struct Reranker {
-    encoders: Vec<DenseRetriever>,
-    /// The place of the encoder with vectors of works, and the works. Empty until there are such vectors.
-    works: OnceLock<(usize, WorkRetriever)>,
+    /// Has all encoders.
+    default: Configuration,
+    /// Replaces the default while `ranks_by_works` is true.
+    of_works: Option<Configuration>,
+    ranks_by_works: AtomicBool,
     /// Checksum of the list of works whose vectors were updated last.
     encoded_works: Mutex<Option<String>>,
     cross_encoding: Option<CrossEncoding>,
+}
+
+/// Encoders, works and options that rank together.
+struct Configuration {
+    encoders: Vec<Arc<DenseRetriever>>,
+    /// The place of the encoder with vectors of works, and the works. Empty until there are such vectors.
+    works: OnceLock<(usize, WorkRetriever)>,
     options: RerankOptions,
 }
 
@@ -143,14 +153,30 @@ impl Reranker {
     ) -> Result<Self, EngineError> {
         let mut retrievers = Vec::new();
         for encoder in encoders {
-            retrievers.push(DenseRetriever::open(home, encoder)?);
+            retrievers.push(Arc::new(DenseRetriever::open(home, encoder)?));
         }
         let works = OnceLock::new();
         if let Some(opened) = open_works(home, &retrievers, &options)? {
             let _ = works.set(opened); // it is empty
         }
         check(&options, &retrievers, works.get().is_some())?;
-        Ok(Self { encoders: retrievers, works, encoded_works: Mutex::default(), cross_encoding: None, options })
+        Ok(Self {
+            default: Configuration { encoders: retrievers, works, options },
+            of_works: None,
+            ranks_by_works: AtomicBool::default(),
+            encoded_works: Mutex::default(),
+            cross_encoding: None,
+        })
+    }
+
+    /// Sets the options that replace the others as soon as [`Searcher::encode`](crate::Searcher::encode) finds that
+    /// [works rank with their own defaults](crate::ranks_by_works). Encoders of other granularities than these are not used then.
+    /// If the options do not fit the encoders and the works, works are not used, and a warning is logged.
+    #[must_use]
+    pub fn with_works_options(self, options: RerankOptions, granularities: &[Granularity]) -> Self {
+        let is_used = |dense: &&Arc<DenseRetriever>| granularities.contains(&dense.encoder().granularity());
+        let encoders = self.default.encoders.iter().filter(is_used).cloned().collect();
+        Self { of_works: Some(Configuration { encoders, works: OnceLock::new(), options }), ..self }
     }
 
     /// Sets the cross-encoder that orders the best datasets.
@@ -162,7 +188,14 @@ impl Reranker {
     /// Returns the options.
     #[must_use]
     pub fn options(&self) -> &RerankOptions {
-        &self.options
+        &self.current().options
+    }
+
+    fn current(&self) -> &Configuration {
+        match &self.of_works {
+            Some(of_works) if self.ranks_by_works.load(Ordering::Acquire) => of_works,
+            _ => &self.default,
+        }
     }
 
     /// Returns the cross-encoder that orders the best datasets, if there is one.
@@ -173,24 +206,30 @@ impl Reranker {
 
     /// Returns the encoders.
     pub fn encoders(&self) -> impl ExactSizeIterator<Item = &dyn Encoder> {
-        self.encoders.iter().map(DenseRetriever::encoder)
+        self.default.encoders.iter().map(|dense| dense.encoder())
     }
 
     /// Returns the encoder with one vector per text and cosine similarity, if there is one.
     pub(super) fn text_encoder(&self) -> Option<&DenseRetriever> {
-        self.encoders.iter().find(|dense| is_text_encoder(dense) && dense.encoder().similarity() == Similarity::Cosine)
+        let mut encoders = self.default.encoders.iter().map(Arc::as_ref);
+        encoders.find(|dense| is_text_encoder(dense) && dense.encoder().similarity() == Similarity::Cosine)
     }
 
-    /// Updates the vectors of the encoders to the index and the works of a home, in their present number format. Returns the
-    /// number of datasets encoded.
-    pub(super) fn encode(&self, home: &Path) -> Result<usize, EngineError> {
-        let mut encoders = Vec::with_capacity(self.encoders.len());
-        for dense in &self.encoders {
+    /// Updates the vectors of the encoders to the index and the works of a home, in their present number format, and chooses the
+    /// options. Returns the number of datasets encoded.
+    pub(super) fn encode(&self, catalog: &IndexedCatalog) -> Result<usize, EngineError> {
+        let home = catalog.home();
+        let mut encoders = Vec::with_capacity(self.default.encoders.len());
+        for dense in &self.default.encoders {
             let options = EncodingOptions { precision: dense.precision()?, ..EncodingOptions::default() };
             encoders.push((dense.encoder(), options));
         }
         let datasets = encode_all(home, &encoders, &|_| ())?.iter().map(|report| report.encoded).sum();
         self.encode_works(home, &encoders)?;
+        if let Some(of_works) = &self.of_works {
+            let ranks_by_works = of_works.has_works()? && !catalog.has_content()?;
+            self.ranks_by_works.store(ranks_by_works, Ordering::Release);
+        }
         Ok(datasets)
     }
 
@@ -206,30 +245,23 @@ impl Reranker {
             encode_works(home, *encoder, options.precision, &|_| ())?;
         }
         *encoded = list;
-        if self.works.get().is_some() {
-            return Ok(());
-        }
-        let Some(works) = open_works(home, &self.encoders, &self.options)? else { return Ok(()) };
-        match check(&self.options, &self.encoders, true) {
-            Ok(()) => {
-                let _ = self.works.set(works); // the lock excludes another update
-            }
-            Err(error) => tracing::warn!(%error, "works are not used for ranking"),
+        for configuration in std::iter::once(&self.default).chain(&self.of_works) {
+            configuration.open_first_works(home)?;
         }
         Ok(())
     }
 
     /// Returns the depth to which sparse rankings are needed.
     pub(super) fn sparse_depth(&self) -> usize {
-        if self.options.fusion.is_some() { self.options.depth.max(MIN_FUSION_DEPTH) } else { self.options.depth }
+        let RerankOptions { fusion, depth, .. } = self.options();
+        if fusion.is_some() { (*depth).max(MIN_FUSION_DEPTH) } else { *depth }
     }
 
     /// Returns the depth to which rankings are fused. Every candidate is within this depth of the ranking that proposed it. A
     /// ranking by vectors has scores of all candidates: those below this depth count as not found, as by the other models.
     #[must_use]
     pub fn fusion_depth(&self) -> usize {
-        let dense = self.options.dense.map_or(0, NonZeroUsize::get);
-        self.options.depth.max(dense).max(MIN_FUSION_DEPTH)
+        self.current().fusion_depth()
     }
 
     /// Ranks the union of the candidates by sparse rankings and, if configured, by vectors.
@@ -241,9 +273,10 @@ impl Reranker {
         sparse: &[Ranking],
         scope: CandidateScope<'_>,
     ) -> Result<Reranked, EngineError> {
-        let CandidateScores { components, dense, works, candidates } = self.scores(query, sparse, scope)?;
-        let mut encoders = Vec::with_capacity(self.encoders.len());
-        for (dense, ranking) in self.encoders.iter().zip(&components.dense) {
+        let current = self.current();
+        let CandidateScores { components, dense, works, candidates } = current.scores(query, sparse, scope)?;
+        let mut encoders = Vec::with_capacity(current.encoders.len());
+        for (dense, ranking) in current.encoders.iter().zip(&components.dense) {
             let encoder = dense.encoder();
             encoders.push(EncoderSummary {
                 model: encoder.name().to_owned(),
@@ -252,7 +285,7 @@ impl Reranker {
                 damaged: dense.damaged(),
             });
         }
-        let ranking = self.add_popularity(self.fuse(components), scope.snapshot)?;
+        let ranking = self.add_popularity(current.fuse(components), scope.snapshot)?;
         let (ranking, pairs) = match &self.cross_encoding {
             Some(cross_encoding) => {
                 let (ranking, pairs) = cross_encoding.rank(query, ranking, scope.snapshot)?;
@@ -262,9 +295,9 @@ impl Reranker {
         };
         let (pairs, cross_encoder) = pairs.map_or_else(Default::default, |pairs| (pairs.scores, Some(pairs.summary)));
         let summary = RerankSummary {
-            pool: self.options.pool.iter().map(|kind| kind.name()).collect(),
-            fusion: self.options.fusion.as_ref().map(|fusion| fusion.method.to_string()),
-            popularity: self.options.popularity,
+            pool: current.options.pool.iter().map(|kind| kind.name()).collect(),
+            fusion: current.options.fusion.as_ref().map(|fusion| fusion.method.to_string()),
+            popularity: current.options.popularity,
             candidates,
             encoders,
             works: works.as_ref().map(|works| works.0.len()),
@@ -275,7 +308,7 @@ impl Reranker {
 
     /// Adds the popularity boost to every score, if popularity is weighted.
     fn add_popularity(&self, ranking: Ranking, snapshot: &Snapshot) -> Result<Ranking, EngineError> {
-        if self.options.popularity.is_none() {
+        if self.options().popularity.is_none() {
             return Ok(ranking);
         }
         let mut boosted = Vec::with_capacity(ranking.len());
@@ -288,7 +321,7 @@ impl Reranker {
 
     /// Returns the part of a dataset's score for its popularity. `None` if popularity is ignored.
     pub(super) fn popularity_boost(&self, id: &DatasetId, snapshot: &Snapshot) -> Result<Option<f64>, EngineError> {
-        let Some(weight) = self.options.popularity else { return Ok(None) };
+        let Some(weight) = self.options().popularity else { return Ok(None) };
         let numbers = snapshot.numeric_facts(id)?.unwrap_or_default();
         Ok(Some(weight * (numbers.popularity() as f64).ln_1p()))
     }
@@ -300,7 +333,51 @@ impl Reranker {
         sparse: &[Ranking],
         scope: CandidateScope<'_>,
     ) -> Result<ComponentRankings, EngineError> {
-        self.scores(query, sparse, scope).map(|scores| scores.components)
+        self.current().scores(query, sparse, scope).map(|scores| scores.components)
+    }
+
+    /// Returns the parts of a dataset's texts that contribute most to its score by an encoder.
+    pub(super) fn explain(
+        &self,
+        query: &str,
+        id: &DatasetId,
+        matched: &DenseMatch,
+        index: &Snapshot,
+    ) -> Result<Vec<PartShare>, EngineError> {
+        for dense in &self.default.encoders {
+            let encoder = dense.encoder();
+            if encoder.name() == matched.model && encoder.granularity() == matched.granularity {
+                return dense.explain(query, id, matched, self.options().combination, index);
+            }
+        }
+        Ok(Vec::new())
+    }
+}
+
+impl Configuration {
+    /// Opens the works as soon as they have vectors. The caller excludes another update.
+    fn open_first_works(&self, home: &Path) -> Result<(), EngineError> {
+        if self.works.get().is_some() {
+            return Ok(());
+        }
+        let Some(works) = open_works(home, &self.encoders, &self.options)? else { return Ok(()) };
+        match check(&self.options, &self.encoders, true) {
+            Ok(()) => {
+                let _ = self.works.set(works); // it is empty
+            }
+            Err(error) => tracing::warn!(%error, "works are not used for ranking"),
+        }
+        Ok(())
+    }
+
+    /// Returns true if there are vectors of works.
+    fn has_works(&self) -> Result<bool, EngineError> {
+        self.works.get().map_or(Ok(false), |(_, works)| works.has_vectors())
+    }
+
+    fn fusion_depth(&self) -> usize {
+        let dense = self.options.dense.map_or(0, NonZeroUsize::get);
+        self.options.depth.max(dense).max(MIN_FUSION_DEPTH)
     }
 
     /// Collects the candidates and scores them by every encoder.
@@ -399,23 +476,6 @@ impl Reranker {
         };
         Fusion::default().with_method(fusion.method).with_depth(usize::MAX).fuse(&weighted)
     }
-
-    /// Returns the parts of a dataset's texts that contribute most to its score by an encoder.
-    pub(super) fn explain(
-        &self,
-        query: &str,
-        id: &DatasetId,
-        matched: &DenseMatch,
-        index: &Snapshot,
-    ) -> Result<Vec<PartShare>, EngineError> {
-        for dense in &self.encoders {
-            let encoder = dense.encoder();
-            if encoder.name() == matched.model && encoder.granularity() == matched.granularity {
-                return dense.explain(query, id, matched, self.options.combination, index);
-            }
-        }
-        Ok(Vec::new())
-    }
 }
 
 /// Returns the part of a ranking that consists of candidates, which must be in ascending order.
@@ -427,7 +487,7 @@ fn restrict(ranking: &Ranking, candidates: &[DatasetId]) -> Ranking {
 /// Opens the works of a home by the first encoder that has vectors of them, unless the options exclude works.
 fn open_works(
     home: &Path,
-    encoders: &[DenseRetriever],
+    encoders: &[Arc<DenseRetriever>],
     options: &RerankOptions,
 ) -> Result<Option<(usize, WorkRetriever)>, EngineError> {
     if options.works.is_none() || options.fusion.is_none() {

@@ -4,6 +4,7 @@ use crate::dense::DenseRetriever;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_rerank::{Combination, Granularity, Method};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// Default number of works that vote.
 const DEFAULT_WORKS: NonZeroUsize = NonZeroUsize::new(50).expect("above 0");
@@ -94,7 +95,11 @@ pub enum RerankError {
 }
 
 /// Checks options against encoders.
-pub(super) fn check(options: &RerankOptions, encoders: &[DenseRetriever], has_works: bool) -> Result<(), RerankError> {
+pub(super) fn check(
+    options: &RerankOptions,
+    encoders: &[Arc<DenseRetriever>],
+    has_works: bool,
+) -> Result<(), RerankError> {
     let expected = options.pool.len().max(1) + encoders.len() + usize::from(has_works);
     match &options.fusion {
         None if encoders.len() > 1 || encoders.is_empty() && expected > 1 => {
@@ -111,7 +116,7 @@ pub(super) fn check(options: &RerankOptions, encoders: &[DenseRetriever], has_wo
     if !options.min_similarities.is_empty() && options.min_similarities.len() != encoders.len() {
         return Err(RerankError::MinSimilarities { given: options.min_similarities.len(), expected: encoders.len() });
     }
-    let can_search = |dense: &DenseRetriever| dense.encoder().granularity() != Granularity::Piece;
+    let can_search = |dense: &Arc<DenseRetriever>| dense.encoder().granularity() != Granularity::Piece;
     if options.dense.is_some() && !encoders.iter().any(can_search) {
         let names: Vec<&str> = encoders.iter().map(|dense| dense.encoder().name()).collect();
         return Err(RerankError::VectorPerPiece(names.join(", ")));

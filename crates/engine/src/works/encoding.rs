@@ -3,12 +3,12 @@
 use crate::EngineError;
 use crate::encoding::{EncodingProgress, pack_rows, precision_of};
 use lodeseek_catalog::{CitingWork, DatasetId};
-use lodeseek_index::vectors::{Description, Precision, Rows, VectorsWriter, model_folder};
+use lodeseek_index::vectors::{self, Description, Precision, Rows, VectorsWriter, model_folder};
 use lodeseek_rerank::{Encoder, Granularity, Matrix};
 use lodeseek_store::{read_works, works_folder};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -102,6 +102,26 @@ fn pending<'w>(
         }
     }
     Ok(pending)
+}
+
+/// Removes the vectors of works by all models.
+///
+/// # Errors
+/// If vectors cannot be read or written.
+pub(super) fn remove_vectors(home: &Path, keys: &BTreeSet<&str>) -> Result<(), EngineError> {
+    for stored in vectors::list(&works_folder(home))? {
+        // Unreadable vectors are not used: `lodeseek repair` deletes them.
+        let Ok(description) = stored.description else { continue };
+        let mut writer = VectorsWriter::open(&stored.folder, description)?;
+        let removed: Vec<DatasetId> = writer.ids().filter(|id| keys.contains(id.as_str())).cloned().collect();
+        for id in &removed {
+            writer.remove(id);
+        }
+        if !removed.is_empty() {
+            writer.finish()?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns a digest of the encoded text of a work.

@@ -104,6 +104,11 @@ impl WorkRetriever {
         }
     }
 
+    /// Returns true if a work has a vector. After the removal of all works there is a folder of vectors without any.
+    pub(crate) fn has_vectors(&self) -> Result<bool, EngineError> {
+        Ok(!self.vectors.snapshot()?.is_empty())
+    }
+
     /// Returns the votes of the works nearest to a query.
     pub(crate) fn votes(&self, query: &Query, limits: &VoteLimits) -> Result<WorkVotes, EngineError> {
         Ok(self.encoded()?.votes(query, limits))

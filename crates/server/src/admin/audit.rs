@@ -22,6 +22,8 @@ pub(crate) struct AuditEntry<'e> {
     pub(crate) by: &'e str,
     pub(crate) action: &'static str,
     pub(crate) datasets: &'e [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub(crate) works: &'e [String],
     pub(crate) outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<&'e str>,
@@ -91,6 +93,7 @@ mod tests {
                 by: "ci",
                 action: "put",
                 datasets: &datasets,
+                works: &[],
                 outcome: "done",
                 detail: None,
             };

@@ -8,7 +8,7 @@ use super::downloads::download;
 use super::harvest_schedule::index_pending;
 use super::harvests::harvest;
 use super::jobs::{Jobs, Next, Progress};
-use super::works::add_list;
+use super::works::{ADD, add_list, remove_listed};
 use lodeseek_catalog::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata};
 use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, backup};
 use lodeseek_harvest::HarvestRequest;
@@ -48,6 +48,8 @@ pub(crate) enum Change {
     Harvest(Box<HarvestRequest>),
     /// Removes datasets.
     Remove(Vec<DatasetId>),
+    /// Removes works.
+    RemoveWorks(Vec<String>),
     /// Indexes the datasets whose entries are missing or outdated, or all.
     Index { rebuild: bool },
     /// Writes a backup of the home to a folder. It changes nothing, but no change may run meanwhile.
@@ -61,9 +63,9 @@ impl Change {
         match self {
             Self::Put(_) => "put",
             Self::Load { .. } => "load",
-            Self::Works(_) => "works",
+            Self::Works(_) => ADD,
             Self::Harvest(_) => "harvest",
-            Self::Remove(_) => "remove",
+            Self::Remove(_) | Self::RemoveWorks(_) => "remove",
             Self::Index { .. } => "index",
             Self::Backup(_) => "backup",
             Self::Publish { .. } => "publish",
@@ -77,10 +79,19 @@ impl Change {
             Self::Remove(ids) => ids.iter().map(ToString::to_string).collect(),
             Self::Load { .. }
             | Self::Works(_)
+            | Self::RemoveWorks(_)
             | Self::Harvest(_)
             | Self::Index { .. }
             | Self::Backup(_)
             | Self::Publish { .. } => Vec::new(),
+        }
+    }
+
+    /// Returns the ids of the works that the change names.
+    pub(crate) fn works(&self) -> Vec<String> {
+        match self {
+            Self::RemoveWorks(ids) => ids.clone(),
+            _ => Vec::new(),
         }
     }
 
@@ -293,6 +304,7 @@ fn perform(change: Change, live: &Live, control: &Control) -> Result<Value, Fail
         }
         Change::Works(spool) => locked(live, || add_list(&spool, live)),
         Change::Remove(ids) => locked(live, || remove(&ids, live)),
+        Change::RemoveWorks(ids) => locked(live, || remove_listed(&ids, live)),
         Change::Index { rebuild } => locked(live, || index(rebuild, live, control)),
         Change::Backup(folder) => locked(live, || save(&folder, live, control)),
         Change::Publish { location, keep } => locked(live, || publish_snapshot(&location, keep, live, control)),

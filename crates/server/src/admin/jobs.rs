@@ -71,6 +71,8 @@ pub(crate) struct Job {
     pub(crate) id: u64,
     pub(crate) action: &'static str,
     pub(crate) datasets: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) works: Vec<String>,
     pub(crate) state: JobState,
     pub(crate) progress: Progress,
     /// Name of the token, or `local`.
@@ -157,6 +159,7 @@ impl Jobs {
             id: inner.last,
             action: change.action(),
             datasets: change.datasets(),
+            works: change.works(),
             state: JobState::Queued,
             progress: Progress::default(),
             by: by.to_owned(),
@@ -216,10 +219,20 @@ impl Jobs {
     /// Logs the end of a job, then makes it visible. Nothing is written while the queue is locked.
     fn finish(&self, id: u64, state: JobState, result: Option<Value>, error: Option<String>) {
         let Some(job) = self.get(id) else { return };
-        let Job { by, datasets, action, .. } = &job;
+        let Job { by, datasets, works, action, .. } = &job;
         let (time, outcome, detail) = (now(), state.name(), error.as_deref());
-        tracing::info!(job = id, by, action, outcome, detail, datasets = datasets.len(), "a change ended");
-        let entry = AuditEntry { time, job: id, by, action, datasets, outcome, detail };
+        let (datasets_named, works_named) = (datasets.len(), works.len());
+        tracing::info!(
+            job = id,
+            by,
+            action,
+            outcome,
+            detail,
+            datasets = datasets_named,
+            works = works_named,
+            "a change ended"
+        );
+        let entry = AuditEntry { time, job: id, by, action, datasets, works, outcome, detail };
         if let Err(error) = self.audit.append(&entry) {
             tracing::error!(%error, job = id, "cannot write the audit log");
         }
@@ -278,9 +291,12 @@ impl Jobs {
 
     /// Returns true if a job that has not ended names a dataset.
     pub(crate) fn is_pending(&self, dataset: &str) -> bool {
-        let inner = self.lock();
-        let mut pending = inner.jobs.values().filter(|job| !job.state.has_ended());
-        pending.any(|job| job.datasets.iter().any(|named| named == dataset))
+        self.has_pending(|job| job.datasets.iter().any(|named| named == dataset))
+    }
+
+    /// Returns true if a condition holds for a job that has not ended.
+    pub(crate) fn has_pending(&self, is_wanted: impl Fn(&Job) -> bool) -> bool {
+        self.lock().jobs.values().any(|job| !job.state.has_ended() && is_wanted(job))
     }
 
     /// Returns all jobs in memory, the latest first.

@@ -20,7 +20,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post, put};
+use axum::routing::{delete, get, post, put};
 use axum::{Json, Router};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{collection_status, list_datasets};
@@ -42,7 +42,7 @@ use utoipa::{IntoParams, OpenApi};
 pub const MAX_UPLOAD_BYTES: usize = 4 << 30;
 /// Maximum time that a response waits for a job, in seconds.
 const MAX_WAIT: u64 = 600;
-/// Maximum number of datasets of one removal.
+/// Maximum number of datasets or works of one removal.
 const MAX_REMOVED: usize = 10_000;
 /// Maximum number of entries of the audit log in a response.
 const MAX_AUDIT: usize = 1000;
@@ -52,7 +52,7 @@ pub(crate) const UPLOADS_FOLDER: &str = "uploads";
 /// Tokens, jobs and uploads of the administration.
 pub(crate) struct Management {
     tokens: Tokens,
-    jobs: Arc<Jobs>,
+    pub(super) jobs: Arc<Jobs>,
     spool: PathBuf,
     uploads: AtomicU64,
 }
@@ -222,7 +222,9 @@ pub(super) fn management(state: &AppState) -> Result<&Arc<Management>, ApiError>
     delete_dataset,
     remove_datasets,
     load_sources,
+    works::get_works,
     works::post_works,
+    works::delete_work,
     harvest_sources,
     index_collection,
     list_collection,
@@ -244,7 +246,8 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/api/admin/remove", post(remove_datasets))
         .route("/api/admin/index", post(index_collection))
         .route("/api/admin/load", post(load_sources))
-        .route("/api/admin/works", post(works::post_works))
+        .route("/api/admin/works", get(works::get_works).post(works::post_works))
+        .route("/api/admin/works/{id}", delete(works::delete_work))
         .route("/api/admin/harvest", post(harvest_sources))
         .route("/api/admin/backup", post(back_up))
         .route("/api/admin/publish", post(publish))
@@ -316,7 +319,8 @@ async fn cancel_job(State(state): State<AppState>, caller: Caller, Path(job): Pa
 
 /// `GET /api/admin/audit`.
 #[utoipa::path(get, path = "/api/admin/audit", tag = "Administration", summary = "The last changes",
-    responses((status = 200, description = "JSON lines: time, job, token, action, datasets, outcome; the oldest first.",
+    responses((status = 200, description = "JSON lines: time, job, token, action, datasets, works that were removed, \
+        outcome; the oldest first.",
         body = String, content_type = "application/jsonl")),
     security(("bearer" = ["read"])))]
 async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
@@ -399,24 +403,27 @@ async fn delete_dataset(
     .await
 }
 
-/// Datasets to remove.
-#[derive(Deserialize, utoipa::ToSchema)]
-#[serde(deny_unknown_fields)]
+/// Datasets or works to remove.
+#[derive(Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, deny_unknown_fields)]
 struct Removal {
     /// Ids of the datasets.
     datasets: Vec<String>,
+    /// Ids of the works.
+    works: Vec<String>,
 }
 
 /// `POST /api/admin/remove`.
-#[utoipa::path(post, path = "/api/admin/remove", tag = "Administration", summary = "Remove several datasets",
-    description = "All datasets are removed, or none: if one of them does not exist, the job fails.",
+#[utoipa::path(post, path = "/api/admin/remove", tag = "Administration", summary = "Remove several datasets or works",
+    description = "The body is a JSON object with `datasets` or `works`, ids of datasets or of works that use them. All are removed, or \
+        none: if one of them does not exist, the job fails.",
     request_body(content = inline(Removal), content_type = "application/json"),
     responses(
-        (status = 200, description = "The datasets were removed (with Prefer: wait).", body = Object),
+        (status = 200, description = "The datasets or works were removed (with Prefer: wait).", body = Object),
         (status = 202, description = "The job is queued or running.", body = Object),
         BadRequest<JsonError>,
         BodyTimeout<JsonError>,
-        (status = 422, description = "A dataset does not exist; nothing was removed.", body = Object),
+        (status = 422, description = "A dataset or work does not exist; nothing was removed.", body = Object),
         QueueFull<JsonError>),
     security(("bearer" = ["write"])))]
 async fn remove_datasets(
@@ -428,11 +435,18 @@ async fn remove_datasets(
     respond(async {
         caller.require(Scope::Write)?;
         let Json(removal) = removal.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-        let ids = removal.datasets.iter().map(|id| dataset_id(id)).collect::<Result<Vec<_>, _>>()?;
-        if ids.is_empty() || ids.len() > MAX_REMOVED {
-            return Err(ApiError::bad_request(format!("name 1 to {MAX_REMOVED} datasets")));
-        }
-        submit(&state, Change::Remove(ids), &caller, wait_time(&headers)).await
+        let Removal { datasets, works } = removal;
+        let change = match (datasets.len(), works.len()) {
+            (1..=MAX_REMOVED, 0) => {
+                Change::Remove(datasets.iter().map(|id| dataset_id(id)).collect::<Result<Vec<_>, _>>()?)
+            }
+            (0, 1..=MAX_REMOVED) => Change::RemoveWorks(works::work_ids(works)?),
+            _ => {
+                let message = format!("name 1 to {MAX_REMOVED} datasets, or as many works; both need two requests");
+                return Err(ApiError::bad_request(message));
+            }
+        };
+        submit(&state, change, &caller, wait_time(&headers)).await
     })
     .await
 }

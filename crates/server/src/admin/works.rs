@@ -1,4 +1,4 @@
-//! `POST /api/admin/works`: adds works that use datasets.
+//! `/api/admin/works`: lists, adds and removes works that use datasets.
 //!
 //! Why no worker process? Lists are not compressed and have a maximum size. Each line has one, too, so that its JSON is small when
 //! it is parsed. The parser is a fuzz target.
@@ -9,12 +9,15 @@ use super::management::{Caller, management, respond, submit, wait_time};
 use super::tokens::Scope;
 use super::uploads::receive_body;
 use crate::AppState;
-use crate::documentation::{BadRequest, BodyTimeout, JsonError, QueueFull};
+use crate::documentation::{BadRequest, BodyTimeout, JsonError, NotFound, QueueFull};
 use crate::error::ApiError;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use axum::Json;
+use axum::extract::{Path, Request, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::CitingWorks;
-use lodeseek_engine::add_works;
+use lodeseek_engine::{EngineError, add_works, list_works, remove_works};
+use lodeseek_store::read_works;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -23,6 +26,22 @@ use std::io::{self, BufReader};
 const LIST: &str = "works.jsonl";
 /// Maximum number of unreadable lines in an error.
 const MAX_PROBLEMS: usize = 10;
+/// Number of hexadecimal digits of an id.
+const ID_DIGITS: usize = 32;
+/// Action of jobs that add works.
+pub(super) const ADD: &str = "works";
+
+/// `GET /api/admin/works`.
+#[utoipa::path(get, path = "/api/admin/works", tag = "Administration", summary = "Works that use datasets",
+    responses((status = 200, description = "The works by title, as `lodeseek list --works --json` writes them.", body = Object)),
+    security(("bearer" = ["read"])))]
+pub(super) async fn get_works(State(state): State<AppState>, caller: Caller) -> Response {
+    respond(async {
+        caller.require(Scope::Read)?;
+        Ok(Json(state.work(|state| Ok(list_works(&state.store)?)).await?).into_response())
+    })
+    .await
+}
 
 /// `POST /api/admin/works`.
 #[utoipa::path(post, path = "/api/admin/works", tag = "Administration", summary = "Add works that use datasets",
@@ -51,6 +70,63 @@ pub(super) async fn post_works(State(state): State<AppState>, caller: Caller, re
         submit(&state, Change::Works(spool), &caller, wait).await
     })
     .await
+}
+
+/// `DELETE /api/admin/works/{id}`.
+#[utoipa::path(delete, path = "/api/admin/works/{id}", tag = "Administration", summary = "Remove a work",
+    params(("id" = String, Path, description = "The work's id.")),
+    responses(
+        (status = 200, description = "The work was removed (with Prefer: wait).", body = Object),
+        (status = 202, description = "The job is queued or running.", body = Object),
+        BadRequest<JsonError>,
+        NotFound<JsonError>,
+        QueueFull<JsonError>),
+    security(("bearer" = ["write"])))]
+pub(super) async fn delete_work(
+    State(state): State<AppState>,
+    caller: Caller,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    respond(async {
+        caller.require(Scope::Write)?;
+        let ids = work_ids(vec![id.clone()])?;
+        // A work whose addition is still queued is present when its removal runs.
+        if !management(&state)?.jobs.has_pending(|job| job.action == ADD) {
+            let works = state.work(|state| Ok(read_works(state.store.home())?)).await?;
+            if !works.contains_key(&id) {
+                return Err(ApiError::not_found(format!("there is no work {id}; GET /api/admin/works lists all")));
+            }
+        }
+        submit(&state, Change::RemoveWorks(ids), &caller, wait_time(&headers)).await
+    })
+    .await
+}
+
+/// Returns ids of works if all are well-formed. The audit log contains them, whether the works exist or not.
+pub(super) fn work_ids(ids: Vec<String>) -> Result<Vec<String>, ApiError> {
+    match ids.iter().find(|id| !is_id(id)) {
+        Some(wrong) => {
+            let wrong: String = wrong.chars().take(ID_DIGITS).collect();
+            Err(ApiError::bad_request(format!(
+                "{wrong:?} is no id of a work, which has {ID_DIGITS} hexadecimal digits; GET /api/admin/works lists all"
+            )))
+        }
+        None => Ok(ids),
+    }
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == ID_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Removes works, all or none.
+pub(super) fn remove_listed(ids: &[String], live: &Live) -> Result<Value, Failure> {
+    match remove_works(&live.store, ids) {
+        Ok(removed) => Ok(json!({ "removed": removed })),
+        Err(error @ EngineError::UnknownWork(_)) => Err(Failure::Error(error.to_string())),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Adds the works of an uploaded list.
