@@ -418,7 +418,7 @@ async fn many_changes_beside_searches_are_neither_lost_nor_half_visible() {
 #[cfg(all(unix, feature = "rocksdb"))]
 pub(crate) mod program {
     use super::super::harvest::{Portal, Reply, feed_reply};
-    use super::super::support::{Ran, program, run};
+    use super::super::support::{Ran, TEST_TIMEOUT, program, run};
     use super::*;
     use std::process::{Child, Command};
 
@@ -450,7 +450,7 @@ pub(crate) mod program {
         fn wait_for(&self, text: &str) {
             let started = Instant::now();
             while !self.log().contains(text) {
-                assert!(started.elapsed() < Duration::from_secs(60), "{text}: {}", self.log());
+                assert!(started.elapsed() < TEST_TIMEOUT, "{text}: {}", self.log());
                 std::thread::sleep(Duration::from_millis(50));
             }
         }
@@ -478,7 +478,7 @@ pub(crate) mod program {
                 if is_so(&found) {
                     return found;
                 }
-                assert!(started.elapsed() < Duration::from_secs(60), "{found}: {}", self.log());
+                assert!(started.elapsed() < TEST_TIMEOUT, "{found}: {}", self.log());
                 std::thread::sleep(Duration::from_millis(50));
             }
         }
@@ -624,7 +624,7 @@ pub(crate) mod program {
             // The second page comes when the test has made other changes.
             if asked_pages.fetch_add(1, Ordering::SeqCst) == 1 {
                 let started = Instant::now();
-                while !open.load(Ordering::SeqCst) && started.elapsed() < Duration::from_secs(60) {
+                while !open.load(Ordering::SeqCst) && started.elapsed() < TEST_TIMEOUT {
                     std::thread::sleep(Duration::from_millis(20));
                 }
             }
@@ -712,10 +712,9 @@ pub(crate) mod program {
         // A server that stops cancels its harvest, and ends in time.
         let (mut third, _log) = start("/feed?c");
         served.wait_for_job(3, &read, |job| job["progress"]["pages"].as_u64() > Some(0));
-        let started = Instant::now();
         let (code, log) = served.stop();
         assert_eq!(code, Some(0), "{log}");
-        assert!(started.elapsed() < Duration::from_secs(30), "{log}");
+        assert!(!log.contains("did not end in time"), "{log}");
         third.wait().expect("ended");
         assert_eq!(run(home.path(), &["verify"]).code, Some(0));
     }
