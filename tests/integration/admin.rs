@@ -170,6 +170,16 @@ async fn uploaded_catalogues_stay_in_their_folder() {
     assert_eq!(found(&site, "quercus").await.len(), 1);
     let files = std::fs::read_dir(home.join("uploads")).map(Iterator::count).unwrap_or(0);
     assert_eq!(files, 0, "uploaded files are deleted");
+
+    // The result lists a part of many datasets, and counts the others.
+    let entries: Vec<Value> =
+        (0..1010).map(|number| json!({"title": "Set", "identifier": format!("s{number}")})).collect();
+    let reply = load(&[("data.json", &json!({ "dataset": entries }).to_string())], &["data.json"]).await;
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let result = &reply.json()["result"];
+    assert_eq!(result["datasets"].as_array().map(Vec::len), Some(1000));
+    let unlisted = &result["unlisted_datasets"];
+    assert_eq!((&unlisted["datasets"], &unlisted["metadata_only"]), (&10.into(), &10.into()), "{unlisted}");
 }
 
 #[tokio::test]

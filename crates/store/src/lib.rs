@@ -75,8 +75,8 @@ pub use intake::{
 };
 pub use journal::{PastDataset, PastLoad};
 pub use load::{
-    ContentPlace, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader, Phase,
-    Replaced, StagedDataset,
+    ContentPlace, DatasetCounts, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport,
+    Loader, Phase, Replaced, StagedDataset,
 };
 pub use named_graphs::StoredGraph;
 pub use occurrences::{Occurrences, Uses};
