@@ -940,6 +940,28 @@ pub(crate) mod program {
     }
 
     #[test]
+    fn damaged_tokens_are_rejected_and_reported() {
+        let (home, [read, ..]) = home_with_tokens();
+        let path = home.path().join("tokens.json");
+        let sound = std::fs::read_to_string(&path).expect("a file");
+        std::fs::write(&path, sound.replace("\"read\"", "\"admin\"")).expect("written");
+        let served = Served::start(home.path(), &["--admin"]);
+        let refused = served.admin("GET", "/api/admin/token", &read);
+        assert!(refused["error"].as_str().is_some_and(|error| error.contains("server's log")), "{refused}");
+        let (_, log) = served.stop();
+        assert!(log.contains("requests with a token are rejected") && log.contains("tokens.json is damaged"), "{log}");
+        let listed = run(home.path(), &["token", "list"]);
+        assert!(listed.code == Some(2) && listed.err.contains("run `lodeseek token add`"), "{listed:?}");
+        for command in ["verify", "repair"] {
+            let ran = run(home.path(), &[command]);
+            assert!(ran.code == Some(1) && ran.out.contains("tokens: tokens.json: "), "{ran:?}");
+        }
+        std::fs::remove_file(&path).expect("removed");
+        assert_eq!(run(home.path(), &["verify"]).code, Some(0));
+        assert_eq!(run(home.path(), &["token", "add", "new"]).code, Some(0));
+    }
+
+    #[test]
     fn a_hangup_reads_the_operator_token_again() {
         let home = tempfile::tempdir().expect("a folder");
         for arguments in [&["load", "testdata/dumps/trees.nt.gz"][..], &["index"]] {

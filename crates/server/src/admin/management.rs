@@ -65,8 +65,11 @@ impl Management {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let uploads = AtomicU64::default();
-        Ok(Self { tokens: Tokens::new(home), jobs: Arc::new(Jobs::new(home)), spool, uploads })
+        let (tokens, uploads) = (Tokens::new(home), AtomicU64::default());
+        if let Err(error) = tokens.list() {
+            tracing::error!(%error, "requests with a token are rejected");
+        }
+        Ok(Self { tokens, jobs: Arc::new(Jobs::new(home)), spool, uploads })
     }
 
     /// Returns true if a token with this secret exists.
