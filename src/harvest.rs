@@ -13,8 +13,8 @@ use anyhow::Context;
 use ipnet::IpNet;
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_harvest::{
-    Batch, Budget, DatasetSink, Downloads, Failure, HarvestOptions, HarvestProgress, HarvestRequest, Harvester,
-    SourceReport, StoreOutcome, is_address,
+    Batch, Budget, DatasetSink, Downloads, Failure, HarvestCounts, HarvestOptions, HarvestProgress, HarvestRequest,
+    Harvester, SourceReport, StoreOutcome, is_address,
 };
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
@@ -381,39 +381,36 @@ impl DatasetSink for HomeSink<'_> {
 
 /// Writes the outcome of a harvest. `note` follows the line with the numbers.
 fn write_outcome(out: &mut impl Write, outcome: &HarvestOutcome, note: &str) -> io::Result<()> {
-    let HarvestOutcome { harvest: report, problems, seconds } = outcome;
+    let HarvestOutcome { harvest: report, problems, unlisted_problems, seconds } = outcome;
+    let HarvestCounts { new, changed, kept, gone, removed, failed_files } = report.counts();
     for source in &report.sources {
         write_source(out, source)?;
     }
-    write_failures(out, "file not fetched", &report.failed_files)?;
-    let gone: usize = report.gone().count();
-    let removed: usize = report.sources.iter().filter(|source| source.removed).map(|source| source.gone.len()).sum();
+    write_failures(out, "file not fetched", &report.failed_files, report.unlisted_failed_files)?;
     writeln!(
         out,
-        "{}: {} new, {} changed, {} unchanged, {gone} gone ({removed} removed); {} ({} new), {} not fetched; {} ({} not modified), {}, {seconds:.1} s{}",
+        "{}: {new} new, {changed} changed, {} unchanged, {gone} gone ({removed} removed); {} ({} new), {failed_files} not fetched; {} ({} not modified), {}, {seconds:.1} s{}",
         report.name,
-        report.new.len(),
-        report.changed.len(),
         report.unchanged,
         counted(report.files, "file"),
         report.new_files,
-        report.failed_files.len(),
         counted(report.spent.requests, "request"),
         grouped(report.spent.not_modified),
         counted(report.spent.bytes, "byte"),
         note,
     )?;
-    if !report.kept.is_empty() {
-        let kept = report.kept.len();
+    if kept > 0 {
         let keeps = verb(kept, "keeps its", "keep their");
         writeln!(out, "{} {keeps} previous content: a file cannot be fetched or read", counted(kept, "dataset"))?;
     }
-    if !problems.is_empty() {
+    let with_problems = problems.len() + unlisted_problems;
+    if with_problems > 0 {
         writeln!(
             out,
-            "{} {} statements or files that could not be read (--report FILE lists them)",
-            counted(problems.len(), "dataset"),
-            verb(problems.len(), "has", "have")
+            "{} {} statements or files that could not be read (--report FILE lists {})",
+            counted(with_problems, "dataset"),
+            verb(with_problems, "has", "have"),
+            if *unlisted_problems == 0 { "them".to_owned() } else { format!("{} of them", problems.len()) },
         )?;
     }
     Ok(())
@@ -438,19 +435,21 @@ fn write_source(out: &mut impl Write, source: &SourceReport) -> io::Result<()> {
     if let Some(reason) = &source.complete_reason {
         writeln!(out, "  read completely: {}", cut(reason, 240))?;
     }
-    write_failures(out, "failed", &source.failed)?;
+    write_failures(out, "failed", &source.failed, source.unlisted_failed)?;
     let problems: Vec<Failure> =
         source.problems.iter().map(|problem| Failure { what: String::new(), reason: problem.clone() }).collect();
-    write_failures(out, "problem", &problems)
+    write_failures(out, "problem", &problems, source.unlisted_problems)
 }
 
-fn write_failures(out: &mut impl Write, kind: &str, failures: &[Failure]) -> io::Result<()> {
+/// Writes the first failures, and the number of the others. `unlisted` is the number of those that the report does not list.
+fn write_failures(out: &mut impl Write, kind: &str, failures: &[Failure], unlisted: usize) -> io::Result<()> {
     for Failure { what, reason } in failures.iter().take(SHOWN) {
         let what = if what.is_empty() || reason.contains(what.as_str()) { String::new() } else { format!("{what}: ") };
         writeln!(out, "  {kind}: {}", cut(&format!("{what}{reason}"), 240))?;
     }
-    if failures.len() > SHOWN {
-        writeln!(out, "  … and {} more", failures.len() - SHOWN)?;
+    let rest = failures.len().saturating_sub(SHOWN) + unlisted;
+    if rest > 0 {
+        writeln!(out, "  … and {rest} more")?;
     }
     Ok(())
 }

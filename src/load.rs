@@ -11,8 +11,8 @@ use lodeseek_engine::{AddedWorks, add_works};
 use lodeseek_harvest::is_address;
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_store::{
-    Access, ContentPlace, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader,
-    Phase, Stamp, Store,
+    Access, ContentPlace, DatasetCounts, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress,
+    LoadReport, Loader, Phase, Stamp, Store,
 };
 use oxsdatatypes::DateTime;
 use serde_json::Value;
@@ -228,15 +228,11 @@ impl Arguments {
 
 /// Returns the numbers of datasets by outcome, and of triples.
 fn outcomes(report: &LoadReport) -> String {
-    let count = |outcome| report.datasets.iter().filter(|dataset| dataset.outcome == outcome).count();
+    let DatasetCounts { datasets, loaded, replaced, unchanged, metadata_only, triples, .. } = report.counts();
     format!(
-        "{}: {} loaded, {} replaced, {} unchanged, {} without content; {}",
-        counted(report.datasets.len(), "dataset"),
-        count(DatasetOutcome::Loaded),
-        count(DatasetOutcome::Replaced),
-        count(DatasetOutcome::Unchanged),
-        count(DatasetOutcome::MetadataOnly),
-        counted(report.triples(), "distinct triple"),
+        "{}: {loaded} loaded, {replaced} replaced, {unchanged} unchanged, {metadata_only} without content; {}",
+        counted(datasets, "dataset"),
+        counted(triples, "distinct triple"),
     )
 }
 
@@ -255,8 +251,9 @@ fn write_losses(out: &mut impl Write, report: &LoadReport, incomplete: &[PathBuf
             dataset.id
         )?;
     }
-    if kept.len() > SHOWN {
-        writeln!(out, "neither are {}", counted(kept.len() - SHOWN, "other dataset"))?;
+    let number = report.counts().kept;
+    if number > SHOWN {
+        writeln!(out, "neither are {}", counted(number - SHOWN, "other dataset"))?;
     }
     for source in incomplete {
         writeln!(
@@ -265,7 +262,7 @@ fn write_losses(out: &mut impl Write, report: &LoadReport, incomplete: &[PathBuf
             source.display()
         )?;
     }
-    Ok(if !kept.is_empty() || !incomplete.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    Ok(if number > 0 || !incomplete.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
 /// Writes the number of works and of the datasets that they use, and the name of the command or server that makes their vectors.
@@ -377,6 +374,7 @@ impl<'r> Problems<'r> {
                 example(*kind, summary)
             )?;
         }
+        self.write_unlisted(out)?;
         if !summaries.is_empty() && !self.has_file {
             writeln!(out, "(--verbose lists the datasets, --report FILE writes all problems as JSON)")?;
         }
@@ -397,10 +395,19 @@ impl<'r> Problems<'r> {
         }
         writeln!(out, "{:<12} {:>9} {:>8}  problems", "dataset", "triples", "skipped")?;
         affected.iter().try_for_each(|dataset| write_dataset(out, dataset))?;
+        self.write_unlisted(out)?;
         if !self.has_file {
             writeln!(out, "(--report FILE writes all problems as JSON)")?;
         }
         Ok(())
+    }
+
+    /// Writes the number of datasets with problems that the report of a server does not list.
+    fn write_unlisted(&self, out: &mut impl Write) -> io::Result<()> {
+        match self.report.unlisted_datasets.with_problems {
+            0 => Ok(()),
+            number => writeln!(out, "{} with problems are not listed", counted(number, "further dataset")),
+        }
     }
 }
 

@@ -6,7 +6,9 @@ use super::output::{OutputArguments, write_json};
 use super::terminal::{Style, bar, counted, cut, grouped, safe};
 use ipnet::IpNet;
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{Searcher, assess_catalog, assess_dataset, distribution_addresses};
+use lodeseek_engine::{
+    EngineError, Searcher, assess_catalog, assess_dataset, distribution_addresses, read_url_checks, write_url_checks,
+};
 use lodeseek_engine::{assessment_json, overview_json};
 use lodeseek_net::egress::{Egress, EgressPolicy, OtherHosts};
 use lodeseek_quality::{
@@ -46,10 +48,10 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let store = Store::open(home, Access::Read, None)?;
     let searcher = Searcher::open(home)?;
     let id = arguments.dataset.as_deref().map(DatasetId::new).transpose()?;
-    let mut checks = UrlChecks::read(home)?;
+    let mut checks = read_url_checks(home)?;
     if arguments.check {
         check_addresses(&store, id.as_ref(), &mut checks, arguments)?;
-        checks.write(home)?;
+        write_url_checks(home, &checks)?;
     }
     let mut out = io::stdout().lock();
     if let Some(id) = &id {
@@ -87,12 +89,12 @@ fn check_addresses(
     let progress = bar(addresses.len() as u64, "{pos}/{len} addresses {wide_bar} {elapsed}");
     let egress = Egress::new(policy);
     let mut checked = 0_usize;
-    let mut saved = Ok(());
+    let mut saved: Result<(), EngineError> = Ok(());
     check(&egress, &addresses, DateTime::now(), &CheckOptions::default(), |address, result| {
         checks.insert(address, result);
         checked += 1;
         if checked.is_multiple_of(100) && saved.is_ok() {
-            saved = checks.write(store.home());
+            saved = write_url_checks(store.home(), checks);
         }
         progress.inc(1);
     });

@@ -4,7 +4,8 @@ use super::ExitStatus;
 use super::output::OutputArguments;
 use super::terminal::{Format, bar, grouped, safe};
 use lodeseek_engine::{IntegrityReport, verify};
-use lodeseek_store::Damage;
+use lodeseek_server::{TokenError, Tokens};
+use lodeseek_store::{Damage, DamagedPart};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
@@ -25,7 +26,8 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
-    let report = report?;
+    let mut report = report?;
+    report.damage.extend(token_damage(home));
     let mut out = io::stdout().lock();
     match arguments.output.format() {
         Format::Json => {
@@ -35,6 +37,17 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         Format::Text => write_report(&mut out, home, &report)?,
     }
     Ok(if report.is_sound() { ExitStatus::Success } else { ExitStatus::NoResult })
+}
+
+/// Returns the damage of the file of tokens, if there is any. Nothing can repair it: the home has only digests of tokens.
+pub(super) fn token_damage(home: &Path) -> Option<Damage> {
+    let error = Tokens::new(home).list().err()?;
+    let problem = error.to_string();
+    let path = match error {
+        TokenError::Damaged { path, .. } | TokenError::Io { path, .. } => path,
+        _ => home.to_owned(),
+    };
+    Some(Damage::new(DamagedPart::Tokens, path, problem))
 }
 
 fn write_report(out: &mut impl Write, home: &Path, report: &IntegrityReport) -> io::Result<()> {

@@ -5,12 +5,14 @@
 pub(crate) mod command;
 mod file;
 mod keys;
+#[cfg(test)]
+mod property_tests;
 mod settings;
 
 pub(crate) use keys::{KEYS, Key, Kind};
 pub(crate) use settings::{FusionSettings, HarvestSettings, Settings, WORKER_MEGABYTES, duration};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use file::ConfigFile;
 use lodeseek_index::AnalysisKind;
 use std::collections::BTreeMap;
@@ -186,6 +188,7 @@ fn with_table(
         }
     }
     lines.append(&mut rest);
+    let before = Config::parse(path, text, &BTreeMap::new())?;
     while lines.last().is_some_and(|line| line.trim().is_empty()) {
         lines.pop();
     }
@@ -193,7 +196,14 @@ fn with_table(
     for (key, value) in entries {
         text.push_str(&format!("{key} = {}\n", Value::from(value.as_str())));
     }
-    Config::parse(path, &text, &BTreeMap::new())?;
+    let after = Config::parse(path, &text, &BTreeMap::new())?;
+    // A line of a text of several lines may look like the header of a table.
+    let is_other = |(name, _): &(&String, &Value)| *name != table;
+    ensure!(
+        before.values.iter().filter(is_other).eq(after.values.iter().filter(is_other)),
+        "{}: cannot find the end of the table [{table}]; write its keys by hand",
+        path.display()
+    );
     Ok(text)
 }
 

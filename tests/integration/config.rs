@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stderr, reason = "a skipped test is reported")]
 
-use super::support::{Ran, program, run};
+use super::support::{Ran, TEST_TIMEOUT, program, run};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -325,7 +325,7 @@ fn a_fresh_home_is_harvested_and_encoded_while_serving() {
         if reply.contains("\"dense\":[{") {
             break;
         }
-        assert!(started.elapsed() < Duration::from_secs(120), "{reply}");
+        assert!(started.elapsed() < TEST_TIMEOUT, "{reply}");
         std::thread::sleep(Duration::from_millis(200));
     }
 }

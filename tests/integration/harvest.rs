@@ -1,6 +1,6 @@
 //! Harvests of portals on loopback that loop, fail, stall, lie and change.
 
-use super::support::Home;
+use super::support::{Home, TEST_TIMEOUT};
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_harvest::{
     Batch, Budget, DatasetSink, DelistedPolicy, Downloads, HarvestOptions, HarvestReport, Harvester, IdScheme,
@@ -954,7 +954,7 @@ fn files_that_break_do_not_stop_the_others() {
             packed.truncate(packed.len() / 2);
             Reply::new(200, "application/gzip", packed)
         }
-        "/slow.nt" => Reply { delay: Duration::from_secs(5), ..Reply::new(200, "application/n-triples", TRIPLE) },
+        "/slow.nt" => Reply { delay: 2 * TEST_TIMEOUT, ..Reply::new(200, "application/n-triples", TRIPLE) },
         "/away.nt" => Reply::status(302).with("Location", "http://127.0.0.2:9/secret"),
         "/broken.nt" => {
             let start = asked
@@ -980,7 +980,7 @@ fn files_that_break_do_not_stop_the_others() {
     };
     let started = Instant::now();
     let report = harvest(&portal, "/feed", folder.path(), &mut Kept(&home.store), options());
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < TEST_TIMEOUT);
     assert_eq!((report.new.len(), report.files), (names.len(), 4), "{report:#?}");
     let reason = |name: &str| {
         report.failed_files.iter().find(|f| f.what.contains(name)).map(|f| f.reason.clone()).unwrap_or_default()
@@ -1305,7 +1305,7 @@ mod by_the_program {
         fn wait_for(&self, what: &str, is_so: impl Fn(&str) -> bool) {
             let started = Instant::now();
             while !is_so(&self.said()) {
-                assert!(started.elapsed() < Duration::from_secs(120), "{what}: {}", self.said());
+                assert!(started.elapsed() < TEST_TIMEOUT, "{what}: {}", self.said());
                 thread::sleep(Duration::from_millis(100));
             }
         }
@@ -1319,7 +1319,7 @@ mod by_the_program {
                 if let Some(status) = self.child.try_wait().expect("it can be asked") {
                     break status;
                 }
-                assert!(started.elapsed() < Duration::from_secs(20), "it goes on: {}", self.said());
+                assert!(started.elapsed() < TEST_TIMEOUT, "it goes on: {}", self.said());
                 thread::sleep(Duration::from_millis(20));
             };
             (ended.code(), self.said())
@@ -1427,7 +1427,7 @@ mod by_the_program {
         let arguments = ["harvest", &feed, "--allow-private-network", "127.0.0.0/8", "--name", "killed"];
         let mut child = program(home.path()).args(arguments).args(["--pause", "200"]).spawn().expect("started");
         let started = Instant::now();
-        while portal.asked.lock().expect("unharmed").len() < 20 && started.elapsed() < Duration::from_secs(60) {
+        while portal.asked.lock().expect("unharmed").len() < 20 && started.elapsed() < TEST_TIMEOUT {
             thread::sleep(Duration::from_millis(20));
         }
         child.kill().expect("killed");

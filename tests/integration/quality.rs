@@ -4,6 +4,7 @@ use super::http::Site;
 #[cfg(feature = "rocksdb")]
 use super::support::{Home, program, run, testdata};
 use axum::http::{Method, StatusCode};
+use lodeseek_engine::write_url_checks;
 use lodeseek_quality::{UrlCheck, UrlChecks};
 use oxttl::TurtleParser;
 use serde_json::{Value, json};
@@ -171,7 +172,7 @@ async fn addresses_count_once_they_were_asked() {
     let reach = |status| UrlCheck { status: Some(status), fault: None, checked_at: "2026-01-01T00:00:00Z".to_owned() };
     reached.insert("http://e.org/page".to_owned(), reach(200));
     reached.insert("http://e.org/a.ttl".to_owned(), reach(404));
-    reached.write(&path).expect("written");
+    write_url_checks(&path, &reached).expect("written");
     let after = site.get("/api/quality/a").await.json();
     assert_eq!(after["points"], json!({ "given": 100, "of": 405 }));
     assert_eq!(
@@ -206,4 +207,23 @@ fn the_program_tells_the_same() {
     assert!(
         program(home.path()).args(["quality", "--budget", "3"]).output().expect("started").status.code() == Some(2)
     );
+}
+
+#[cfg(feature = "rocksdb")]
+#[test]
+fn damaged_checks_are_reported_and_removed_by_a_repair() {
+    let home = Home::from_catalog(&testdata("catalog.ttl")).into_folder();
+    let home = home.path();
+    write_url_checks(home, &UrlChecks::default()).expect("written");
+    assert_eq!(run(home, &["verify"]).code, Some(0));
+    let path = home.join("quality/reached.json");
+    let text = std::fs::read_to_string(&path).expect("a file");
+    std::fs::write(&path, text.replace("{}", "{ }")).expect("written");
+    let assessed = run(home, &["quality"]);
+    assert!(assessed.code == Some(2) && assessed.err.contains("reached.json is damaged"), "{assessed:?}");
+    let verified = run(home, &["verify"]);
+    assert!(verified.code == Some(1) && verified.out.contains("quality: quality/reached.json: "), "{verified:?}");
+    assert_eq!(run(home, &["repair"]).code, Some(0));
+    assert_eq!(run(home, &["verify"]).code, Some(0));
+    assert_eq!(run(home, &["quality"]).code, Some(0));
 }

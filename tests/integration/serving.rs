@@ -1,6 +1,6 @@
 //! The server process: TLS, its certificate, a log that nobody reads, and traces.
 
-use super::support::{program, run};
+use super::support::{TEST_TIMEOUT, program, run};
 use rustls::pki_types::CertificateDer;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -61,7 +61,7 @@ impl Server {
 
     fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).expect("connected");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("set");
+        stream.set_read_timeout(Some(TEST_TIMEOUT)).expect("set");
         stream
     }
 
@@ -189,10 +189,10 @@ fn a_log_that_nobody_reads_stops_no_request() {
         stream.read_to_string(&mut response).unwrap_or_else(|error| panic!("request {number}: {error}"));
         assert!(response.ends_with("ok\n"), "request {number}: {response}");
     }
-    assert!(started.elapsed() < Duration::from_secs(60));
+    assert!(started.elapsed() < TEST_TIMEOUT);
     server.send_signal("TERM");
     let mut server = server;
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + TEST_TIMEOUT;
     while server.child.try_wait().expect("a child").is_none() {
         assert!(Instant::now() < until, "the server waits for a reader of its log");
         thread::sleep(Duration::from_millis(50));

@@ -1,6 +1,6 @@
 //! Snapshots: `publish` to a folder, and servers that follow it.
 
-use super::support::{Ran, program, run};
+use super::support::{Ran, TEST_TIMEOUT, program, run};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,9 +12,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
-
-/// Limit of each wait.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn succeeds(home: &Path, arguments: &[&str]) -> Ran {
     let ran = run(home, arguments);
@@ -143,7 +140,7 @@ impl Drop for Replica {
 
 fn get(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("connected");
-    stream.set_read_timeout(Some(PATIENCE)).expect("set");
+    stream.set_read_timeout(Some(TEST_TIMEOUT)).expect("set");
     write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("sent");
     let mut response = String::new();
     stream.read_to_string(&mut response).expect("received");
@@ -151,7 +148,7 @@ fn get(address: &str, path: &str) -> String {
 }
 
 fn wait_until(mut holds: impl FnMut() -> bool, message: &str) {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TEST_TIMEOUT;
     while !holds() {
         assert!(Instant::now() < until, "{message}");
         thread::sleep(Duration::from_millis(50));

@@ -2,7 +2,7 @@
 //! leaves.
 
 use super::http::{Site, encoded, triples};
-use super::support::limits;
+use super::support::{TEST_TIMEOUT, limits};
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, Version};
@@ -190,7 +190,7 @@ async fn a_deadline_breaks_the_transfer_off() {
         let response = site.begin(get(&product(), format)).await;
         assert_eq!(response.status(), 200, "{format}");
         assert!(read(response).await.is_err(), "{format}");
-        assert!(soon(&site, Duration::from_secs(5)).await, "{format}: the place is free again");
+        assert!(soon(&site).await, "{format}: the place is free again");
     }
     // A reader that takes one chunk and then no more.
     let mut slow = site.begin(get(&product(), "csv")).await.into_body();
@@ -202,14 +202,14 @@ async fn a_deadline_breaks_the_transfer_off() {
         "queries of bounded cost have places of their own"
     );
     tokio::time::sleep(deadline).await;
-    assert!(soon(&site, Duration::from_secs(5)).await, "but not for ever");
+    assert!(soon(&site).await, "but not for ever");
     assert!(slow.collect().await.is_err());
 }
 
-/// Returns true if the only permit is released within a time.
-async fn soon(site: &Site, time: Duration) -> bool {
+/// Returns true if the only permit is released after a while.
+async fn soon(site: &Site) -> bool {
     let begun = Instant::now();
-    while begun.elapsed() < time {
+    while begun.elapsed() < TEST_TIMEOUT {
         if site.begin(get(PROBE, "json")).await.status() == 200 {
             return true;
         }
@@ -256,7 +256,7 @@ async fn started(address: SocketAddr, path: &str, begins: bool) -> TcpStream {
 /// With a deadline far away and one place, what ends a query is that its client left.
 #[tokio::test]
 async fn who_leaves_is_waited_for_no_longer() {
-    let deadline = Duration::from_secs(600);
+    let deadline = 2 * TEST_TIMEOUT;
     let site = site(SparqlLimits { deadline, rows: usize::MAX, concurrent: 1, waiting: 0, ..limits() });
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -267,20 +267,20 @@ async fn who_leaves_is_waited_for_no_longer() {
         let client = started(address, &path(&query, "csv"), begins).await;
         assert!(is_occupied(&site).await, "{query} runs as long as its client waits");
         drop(client);
-        assert!(soon(&site, Duration::from_secs(10)).await, "{query}");
+        assert!(soon(&site).await, "{query}");
     }
     // Reads only the head of an answer.
     let head = Request::builder().method(Method::HEAD).uri(path(&product(), "csv")).body(Body::empty());
     let response = site.begin(head.expect("a request")).await;
     assert_eq!(response.status(), 200);
     assert_eq!(read(response).await.expect("nothing").0, "");
-    assert!(soon(&site, Duration::from_secs(10)).await, "HEAD");
+    assert!(soon(&site).await, "HEAD");
     serving.abort();
 }
 
 #[tokio::test]
 async fn answers_are_compressed_while_they_are_sent() {
-    let deadline = Duration::from_secs(600);
+    let deadline = 2 * TEST_TIMEOUT;
     let site = site(SparqlLimits { deadline, rows: usize::MAX, ..limits() });
     let asked = |query: &str, encoding: &str| {
         let mut request = get(query, "csv");
@@ -310,7 +310,7 @@ async fn answers_are_compressed_while_they_are_sent() {
         // Of an answer without an end the beginning comes.
         let mut endless = site.begin(asked(&product(), accepted)).await.into_body();
         for _ in 0..3 {
-            let frame = tokio::time::timeout(Duration::from_secs(20), endless.frame()).await;
+            let frame = tokio::time::timeout(TEST_TIMEOUT, endless.frame()).await;
             assert!(frame.expect("in time").expect("a frame").is_ok(), "{accepted}");
         }
     }

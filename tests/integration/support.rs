@@ -9,7 +9,11 @@ use oxrdf::Term;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
+
+/// Time that a test takes only if the limit that it tests is missing. It is long, because a loaded machine may be slow.
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(300);
 
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

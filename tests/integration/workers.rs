@@ -2,7 +2,7 @@
 //! else anything.
 
 use super::http::{Reply, Site, encoded};
-use super::support::{Home, limits, open, program, run, start_query_workers, start_workers, testdata};
+use super::support::{Home, TEST_TIMEOUT, limits, open, program, run, start_query_workers, start_workers, testdata};
 use axum::http::Method;
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
@@ -48,10 +48,10 @@ async fn others_are_answered(site: &Site) {
     }
 }
 
-/// Returns true if the permit of the expensive queries is free within a time.
-async fn soon(site: &Site, time: Duration) -> bool {
+/// Returns true if the permit of the expensive queries is free after a while.
+async fn soon(site: &Site) -> bool {
     let begun = Instant::now();
-    while begun.elapsed() < time {
+    while begun.elapsed() < TEST_TIMEOUT {
         if ask(site, PROBE).await.status == 200 {
             return true;
         }
@@ -131,7 +131,7 @@ async fn the_permit_is_free_after_the_deadline() {
         let reply = ask(&site, query).await;
         assert_eq!(reply.status, 503, "{}", reply.body);
         others_are_answered(&site).await;
-        assert!(soon(&site, Duration::from_secs(10)).await, "{query}");
+        assert!(soon(&site).await, "{query}");
     }
 }
 
@@ -197,14 +197,14 @@ fn endpoint(pause: Duration) -> String {
 /// Federated queries cost themselves only: one that fills its memory, one whose worker is killed, and one whose endpoint is slow.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_federated_query_costs_itself_only() {
-    let (quick, slow) = (endpoint(Duration::ZERO), endpoint(Duration::from_secs(20)));
+    let (quick, slow) = (endpoint(Duration::ZERO), endpoint(2 * TEST_TIMEOUT));
     let policy = EgressPolicy {
         listed: [&quick, &slow].map(|url| url.parse().expect("a prefix")).to_vec(),
         private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
         ..EgressPolicy::default()
     };
     let client = Arc::new(SparqlClient::new(Arc::new(Egress::new(policy)), ClientOptions::default()));
-    let bounds = SparqlLimits { deadline: Duration::from_secs(60), ..limits() };
+    let bounds = SparqlLimits { deadline: 2 * TEST_TIMEOUT, ..limits() };
     let (state, folder) = Home::from_catalog(&testdata("catalog.ttl")).state(bounds);
     let home = folder.path().to_owned();
     let state = state.with_endpoints(client).with_workers(start_workers(&home, 96)).expect("a store on disk");
@@ -233,7 +233,7 @@ async fn a_federated_query_costs_itself_only() {
     let reply = waiting.await.expect("answered");
     assert_eq!(reply.status, 503, "{}", reply.body);
     assert!(reply.body.contains("the worker process of this query failed"), "{}", reply.body);
-    assert!(begun.elapsed() < Duration::from_secs(10), "its request does not hold the query: {:?}", begun.elapsed());
+    assert!(begun.elapsed() < TEST_TIMEOUT, "its request does not hold the query: {:?}", begun.elapsed());
     others_are_answered(&site).await;
     let again = ask(&site, &joined(&quick, "?d a ?c . ?d ?p ?o")).await;
     assert_eq!(again.status, 200, "{}", again.body);
@@ -313,7 +313,7 @@ fn workers_end_with_the_server() {
         serve.wait().expect("ended");
         let begun = Instant::now();
         while !processes(folder.path(), "worker-process").is_empty() {
-            assert!(begun.elapsed() < Duration::from_secs(20), "a worker survived its server");
+            assert!(begun.elapsed() < TEST_TIMEOUT, "a worker survived its server");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

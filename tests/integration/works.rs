@@ -5,7 +5,7 @@
 
 use super::admin::{READ, WRITE, site};
 use super::http::Site;
-use super::support::{Ran, run};
+use super::support::{Ran, TEST_TIMEOUT, run};
 use axum::http::Method;
 use serde_json::Value;
 use std::fs;
@@ -303,7 +303,7 @@ fn works_are_loaded_through_the_running_server() {
     let wait_for = |served: &Served, id: &str, works: u64| {
         let started = Instant::now();
         while works_of_server(served, id).map(|(_, all)| all) != Some(works) {
-            assert!(started.elapsed() < Duration::from_secs(60), "{id}: {:?}", works_of_server(served, id));
+            assert!(started.elapsed() < TEST_TIMEOUT, "{id}: {:?}", works_of_server(served, id));
             std::thread::sleep(Duration::from_millis(100));
         }
     };

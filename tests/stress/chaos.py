@@ -4,26 +4,35 @@
 usage: chaos.py PROGRAM [TRIALS] [SEED] [PART ...]
 
 Parts: flips, log, kills, backup, disk, read-only, processes, clock. Default: all. TRIALS (default 300) is the number of flipped
-bits; the other parts scale with it.
+bits; the other parts scale with it. Each kind of file of a home gets the same number of flipped bits.
 
-A home with generated datasets and the catalogue of testdata/ is loaded and indexed. A battery of commands (search, similar, list,
-status, query, show) gives the reference. Each trial changes a copy of the home and runs the battery again:
+A home with generated datasets, the catalogue of testdata/, works that use datasets, a sample of an endpoint, checked addresses, tokens
+and an audit log is loaded and indexed. So is a second one whose content is in files alone (`load --no-store`). A battery of commands
+(search, similar, list, status, query, show, quality, token list) gives the reference. Each trial changes a copy of a home and runs the
+battery again. If the battery does not read the changed file, the command that does runs as well: `serve --admin` for tokens and the
+audit log, `load --endpoint` for cached responses.
 
   harmless   every command returns what it returned before
   detected   a command fails with a message that names a command of lodeseek as remedy; none returns anything else
   wrong      a command succeeds with another result, and no message
   panic      a command panics, is ended by a signal, or does not end
 
+The audit log has no checksums: a bit flipped in it may change the entry that has it, and no other. In the part clock, the clock jumps
+by Debian's faketime while commands run; without faketime this is skipped.
+
 After a detected damage, `verify` must report it, and `repair` (followed by `load` and `index` if it lists datasets to load again) must restore the
 reference. Prints a table in Markdown. Exits with 1 if a trial was wrong, panicked or was not repaired.
 """
 
 import collections
+import glob
 import http.client
+import http.server
 import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -36,7 +45,7 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATASETS, ENTITIES = 24, 40
 TIMEOUT = 300
-REMEDIES = ("lodeseek verify", "lodeseek repair", "lodeseek index", "lodeseek load", "correct it", "use an absolute", "/lodeseek.toml:", "remove the folder and run", "use another backup",
+REMEDIES = ("lodeseek verify", "lodeseek repair", "lodeseek index", "lodeseek load", "lodeseek token add", "correct it", "use an absolute", "/lodeseek.toml:", "remove the folder and run", "use another backup",
             # Oxigraph repeats the error of a damaged block until the memory of the answer is used up; `verify` names the block.
             "the answer takes more than")
 PARTS = ["flips", "log", "kills", "backup", "disk", "read-only", "processes", "clock"]
@@ -76,15 +85,15 @@ class Run:
         return self.code == 2 and any(remedy in self.err for remedy in REMEDIES)
 
 
-def environment():
+def environment(**further):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LODESEEK_")}
-    return {**kept, "NO_COLOR": "1", "RUST_BACKTRACE": "0"}
+    return {**kept, "NO_COLOR": "1", "RUST_BACKTRACE": "0", **further}
 
 
-def run(program, home, *arguments):
+def run(program, home, *arguments, **variables):
     command = [program, "--home", str(home), *map(str, arguments)]
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), timeout=TIMEOUT)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(**variables), timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
         return Run(-1, "", f"{' '.join(map(str, arguments))} did not end within {TIMEOUT} s")
     return Run(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
@@ -115,6 +124,36 @@ def write_catalog(folder, generation):
     return folder / "datasets.json"
 
 
+def write_works(path):
+    """Writes works that use the generated datasets."""
+    works = [{"title": f"Work {number} about things", "abstract": f"Things {number}.", "year": 2000 + number,
+              "datasets": [f"g{number}", f"g{number + 1}"]} for number in range(12)]
+    path.write_text("".join(json.dumps(work) + "\n" for work in works))
+    return path
+
+
+def write_addresses(path, port):
+    """Writes a catalogue with two addresses, one of which responds."""
+    path.write_text(f"""@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+<http://e.org/checked> a dcat:Dataset ; dct:identifier "checked" ; dct:title "Checked" ; dcat:distribution [
+    dcat:accessURL <http://127.0.0.1:{port}/there> ; dcat:downloadURL <http://127.0.0.1:{port}/gone> ] .
+""")
+    return path
+
+
+class Addresses(http.server.BaseHTTPRequestHandler):
+    """Responds to checks of addresses."""
+
+    def do_HEAD(self):
+        self.send_response(200 if self.path == "/there" else 404)
+        self.end_headers()
+
+    do_GET = do_HEAD
+
+    def log_message(self, *_):
+        pass
+
+
 TRIPLES = 4 * ENTITIES + 1
 COUNTS = """SELECT ?d (COUNT(*) AS ?n) { ?d <https://w3id.org/lodeseek/ns#graph> ?g GRAPH ?g { ?s ?p ?o } } GROUP BY ?d ORDER BY ?d"""
 PROFILES = """SELECT ?d ?n { ?d <http://rdfs.org/ns/void#triples> ?n } ORDER BY ?d ?n"""
@@ -131,23 +170,38 @@ BATTERY = [
     ["query", COUNTS],
     ["query", PROFILES],
     ["query", METADATA],
+    # These read the list of works, the results of checked addresses, and the tokens.
+    ["status"],
+    ["quality", "--json", "checked"],
+    ["token", "list"],
+]
+# The content of the second home is in files alone: SPARQL cannot read it, snippets do.
+INDEX_ONLY_BATTERY = [
+    ["search", "--json", "-k", "20", "ginkgo"],
+    ["similar", "--json", "street-trees"],
+    ["show", "--json", "g3"],
+    *(["snippet", f"g{number}"] for number in range(6)),
+    ["list", "--format", "json"],
+    ["query", METADATA],
 ]
 
 
-def battery(program, home):
-    return [run(program, home, *arguments) for arguments in BATTERY]
+def battery(program, home, commands=BATTERY):
+    return [run(program, home, *arguments) for arguments in commands]
 
 
 def normal(text):
-    """Without times of snippets and records, which a repair makes again."""
+    """Without the folder and sizes of the home, and without times of snippets and records, which a repair makes again."""
     changing = ("generatedAtTime", "#generatedAt", '"modified": "20', '"origin":')
-    return "\n".join(sorted(line for line in text.splitlines() if not any(word in line for word in changing)))
+    starts = ("home ", "changed ", "size ")
+    lines = [line for line in text.splitlines() if not any(word in line for word in changing) and not line.startswith(starts)]
+    return re.sub(r"(status \d+) at [0-9T:.Z-]+", r"\1", "\n".join(sorted(lines)))
 
 
-def classify(done, reference):
+def classify(done, reference, commands=BATTERY):
     """Returns the outcome of a battery and a note."""
     detected = ""
-    for arguments, one, expected in zip(BATTERY, done, reference):
+    for arguments, one, expected in zip(commands, done, reference):
         name = " ".join(arguments)[:60]
         if one.panicked():
             return "panic", f"{name}: {one.err[-400:]}"
@@ -182,27 +236,93 @@ def replace_dataset(port, token, acknowledged):
         acknowledged[0] = state
 
 
-class Chaos:
-    def __init__(self, program, trials, seed, scratch):
-        self.program, self.trials, self.chance, self.scratch = program, trials, random.Random(seed), scratch
-        self.table = Table()
-        self.catalogs = [write_catalog(scratch / f"data{generation}", generation) for generation in (0, 1)]
-        self.testdata = ROOT / "testdata" / "catalog.ttl"
-        self.feed = scratch / "feed"
-        shutil.copytree(ROOT / "testdata", self.feed)
-        self.home = scratch / "home"
-        must(program, self.home, "load", self.testdata)
-        must(program, self.home, *self.harvest(), codes=(0, 1))
-        must(program, self.home, "load", self.catalogs[0])
-        must(program, self.home, "index")
-        self.reference = battery(program, self.home)
-        for arguments, one in zip(BATTERY, self.reference):
+class Subject:
+    """A sound home, the commands that read it, and their results."""
+
+    def __init__(self, name, home, commands):
+        self.name, self.home, self.commands, self.reference = name, home, commands, []
+
+    def read(self, program):
+        """Runs the commands, and keeps their results as the reference."""
+        self.reference = battery(program, self.home, self.commands)
+        for arguments, one in zip(self.commands, self.reference):
             if one.code not in (0, 1):
                 sys.exit(f"FAIL: {arguments} ended with {one.code} on a sound home:\n{one.err}")
         must(program, self.home, "verify")
 
+
+class Chaos:
+    def __init__(self, program, trials, seed, scratch):
+        self.program, self.trials, self.chance, self.scratch = program, trials, random.Random(seed), scratch
+        self.table = Table()
+        self.addresses = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Addresses)
+        threading.Thread(target=self.addresses.serve_forever, daemon=True).start()
+        self.checked = write_addresses(scratch / "checked.ttl", self.addresses.server_port)
+        self.works = write_works(scratch / "works.jsonl")
+        self.catalogs = [write_catalog(scratch / f"data{generation}", generation) for generation in (0, 1)]
+        self.testdata = ROOT / "testdata" / "catalog.ttl"
+        self.feed = scratch / "feed"
+        shutil.copytree(ROOT / "testdata", self.feed)
+        self.endpoint_server, self.endpoint = None, ""
+        self.home = scratch / "home"
+
+    def prepare(self):
+        """Makes the homes and their references."""
+        self.serve_endpoint()
+        self.load(self.home)
+        self.check_addresses(self.home)
+        self.token = must(self.program, self.home, "token", "add", "reader", "--scope", "read").out.strip()
+        must(self.program, self.home, "token", "add", "writer")
+        # Changes through a server are in the audit log.
+        server, _ = self.serve(self.home, "--admin")
+        must(self.program, self.home, "load", self.testdata)
+        must(self.program, self.home, "index")
+        server.terminate()
+        server.wait()
+        self.audit = self.administration(self.home)["audit"][1].splitlines()
+        # It removes the server's checkpoints of the store.
+        must(self.program, self.home, "index")
+        whole = Subject("", self.home, BATTERY)
+        whole.read(self.program)
+        self.reference = whole.reference
+        index_only = Subject("index-only ", self.scratch / "index-only", INDEX_ONLY_BATTERY)
+        self.load(index_only.home, "--no-store")
+        index_only.read(self.program)
+        self.subjects = [whole, index_only]
+
+    def serve_endpoint(self):
+        """Starts a server on a home of its own, which the other one samples."""
+        home = self.scratch / "endpoint"
+        must(self.program, home, "load", ROOT / "testdata" / "dumps" / "soils.ttl")
+        must(self.program, home, "index")
+        self.endpoint_server, port = self.serve(home)
+        self.endpoint = f"http://127.0.0.1:{port}/sparql"
+
+    def close(self):
+        if self.endpoint_server:
+            self.endpoint_server.kill()
+            self.endpoint_server.wait()
+        self.addresses.shutdown()
+
+    def load(self, home, *options):
+        """Loads and indexes everything, also again after a repair. With options for `load`, only what they apply to."""
+        must(self.program, home, "load", self.testdata, self.checked, *options, codes=(0, 1))
+        if not options:
+            must(self.program, home, *self.harvest(), codes=(0, 1))
+            must(self.program, home, *self.sample())
+        must(self.program, home, "load", self.catalogs[0], self.works, *options)
+        must(self.program, home, "index")
+
     def harvest(self):
         return ["harvest", self.feed / "catalog.ttl", "--name", "feed", "--id-prefix"]
+
+    def sample(self):
+        return ["load", "--endpoint", self.endpoint, "--graphs", "http://localhost:7878/dataset/soils", "--sample-triples", "20",
+                "--pause", "0", "--id-prefix", "sampled-", "--allow-private-network", "127.0.0.0/8"]
+
+    def check_addresses(self, home):
+        must(self.program, home, "quality", "checked", "--check", "--allow-private-network", "127.0.0.0/8",
+             "--inner-address", f"http://127.0.0.1:{self.addresses.server_port}/")
 
     def copy(self, home=None):
         victim = self.scratch / "victim"
@@ -225,20 +345,34 @@ class Chaos:
             return "graphs " + path.suffix
         if folder == "harvest":
             return "harvest " + (name if name in ("state.json", "lock") else "files")
-        return name
+        if folder == "remote":
+            return "remote " + (name if name == "state.json" else "responses")
+        return "/".join(path.parts)
+
+    def kinds(self):
+        """Returns the files of all homes by kind, as (subject, path)."""
+        kinds = collections.defaultdict(list)
+        for subject in self.subjects:
+            for path in sorted(subject.home.rglob("*")):
+                relative = path.relative_to(subject.home)
+                skip = relative.name in ("lock", "LOCK", "LOG") or relative.name.startswith(("LOG.", ".tantivy"))
+                if path.is_file() and path.stat().st_size > 0 and not skip:
+                    kind = self.kind(relative)
+                    # In the second home, the files of the content are what differs.
+                    if subject.name and not kind.startswith("graphs"):
+                        kind = "other files"
+                    kinds[subject.name + kind].append((subject, relative))
+        return kinds
 
     def flips(self):
-        kinds = collections.defaultdict(list)
-        for path in sorted(self.home.rglob("*")):
-            relative = path.relative_to(self.home)
-            skip = relative.name in ("lock", "LOCK", "LOG") or relative.name.startswith(("LOG.", ".tantivy"))
-            if path.is_file() and path.stat().st_size > 0 and not skip:
-                kinds[self.kind(relative)].append(relative)
+        kinds = self.kinds()
         names = sorted(kinds)
+        for kind in names:
+            self.table.rows.setdefault(f"one bit flipped: {kind}", collections.Counter())
         for trial in range(self.trials):
             kind = names[trial % len(names)]
-            path = self.chance.choice(kinds[kind])
-            victim = self.copy()
+            subject, path = self.chance.choice(kinds[kind])
+            victim = self.copy(subject.home)
             data = bytearray((victim / path).read_bytes())
             place = self.chance.randrange(len(data))
             data[place] ^= 1 << self.chance.randrange(8)
@@ -247,18 +381,55 @@ class Chaos:
             os.utime(victim / path, ns=(times.st_atime_ns, times.st_mtime_ns))
             note = f"{path}, byte {place}"
             attack = f"one bit flipped: {kind}"
-            outcome, detail = classify(battery(self.program, victim), self.reference)
-            if outcome == "detected":
-                outcome = self.repaired(victim, attack, note)
-                self.table.add(attack, outcome, f"{note}; {detail}")
-            else:
-                if outcome == "harmless" and run(self.program, victim, "verify").code == 1:
-                    outcome = self.repaired(victim, attack, note, "detected by verify")
-                self.table.add(attack, outcome, f"{note}; {detail}")
+            outcome, detail = classify(battery(self.program, victim, subject.commands), subject.reference, subject.commands)
+            if outcome in ("harmless", "detected") and kind in ("tokens.json", "audit.jsonl"):
+                outcome, detail = self.administered(victim, outcome, detail)
+            if outcome == "harmless" and kind.startswith("remote"):
+                outcome, detail = self.sampled(victim)
+            if outcome == "harmless" and run(self.program, victim, "verify").code == 1:
+                outcome = self.repaired(subject, victim, attack, note, "detected by verify")
+            elif outcome == "detected":
+                outcome = self.repaired(subject, victim, attack, note)
+            self.table.add(attack, outcome, f"{note}; {detail}")
             if trial % 20 == 19:
                 print(f"flips: {trial + 1} of {self.trials}", flush=True)
 
-    def repaired(self, victim, attack, note, outcome="detected"):
+    def administration(self, home):
+        """Returns status and body of the routes of a server that read the tokens and the audit log."""
+        server, port = self.serve(home, "--admin")
+        try:
+            answers = {}
+            for route in ("token", "audit"):
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+                connection.request("GET", f"/api/admin/{route}", headers={"Authorization": f"Bearer {self.token}"})
+                response = connection.getresponse()
+                answers[route] = (response.status, response.read().decode(errors="replace"))
+            return answers
+        finally:
+            server.terminate()
+            server.wait()
+
+    def administered(self, victim, outcome, detail):
+        """Returns the outcome of requests to a server with damaged tokens, or a damaged audit log."""
+        answers = self.administration(victim)
+        if outcome == "detected":
+            is_rejected = all(status == 500 for status, _ in answers.values())
+            return (outcome, detail) if is_rejected else ("wrong", f"the server uses damaged tokens: {answers}")
+        status, found = answers["audit"]
+        lost = [line for line in self.audit if line not in found.splitlines()]
+        # A changed line break makes one line of two.
+        if status != 200 or len(lost) > 2:
+            return "wrong", f"status {status}, {len(lost)} entries of the audit log are lost"
+        return ("the entry with it is changed", detail) if lost else (outcome, detail)
+
+    def sampled(self, victim):
+        """Returns the outcome of a further sampling: a damaged response is requested again."""
+        again = run(self.program, victim, *self.sample())
+        if again.code != 0 or "(0 loaded, 0 replaced, 1 unchanged)" not in again.err:
+            return "wrong", again.err[-400:]
+        return classify(battery(self.program, victim), self.reference)
+
+    def repaired(self, subject, victim, attack, note, outcome="detected"):
         """Verifies, repairs and, if datasets are listed, loads them again. Returns the outcome."""
         verified = run(self.program, victim, "verify")
         if verified.panicked() or verified.code == 0:
@@ -269,20 +440,23 @@ class Chaos:
             return "not repaired"
         if "settings:" in verified.out or "correct it" in verified.err or "/lodeseek.toml:" in verified.err or "its base is" in verified.out:
             # The settings are the operator's: verify names the file, and a person corrects it.
-            shutil.copy(self.home / "lodeseek.toml", victim / "lodeseek.toml")
+            shutil.copy(subject.home / "lodeseek.toml", victim / "lodeseek.toml")
+        has_lost_tokens = "tokens:" in verified.out
+        if has_lost_tokens:
+            # The message names the file, and a backup of it as remedy.
+            shutil.copy(subject.home / "tokens.json", victim / "tokens.json")
         done = run(self.program, victim, "repair")
         if done.panicked() or done.code == 2:
             failures.append(f"{attack}: {note}: repair ended with {done.code}: {done.err[-400:]}")
             return "not repaired"
         if done.code == 1:
-            for source in (self.testdata, self.catalogs[0]):
-                must(self.program, victim, "load", source, codes=(0, 1))
-            must(self.program, victim, *self.harvest(), codes=(0, 1))
-            must(self.program, victim, "index")
+            self.load(victim, *(["--no-store"] if subject.name else []))
             outcome += ", loaded again"
         else:
-            outcome += ", repaired"
-        after, detail = classify(battery(self.program, victim), self.reference)
+            outcome += ", restored from a backup" if has_lost_tokens else ", repaired"
+        if "quality:" in verified.out:
+            self.check_addresses(victim)
+        after, detail = classify(battery(self.program, victim, subject.commands), subject.reference, subject.commands)
         if after != "harmless" or run(self.program, victim, "verify").code != 0:
             failures.append(f"{attack}: {note}: after repair: {after}: {detail}; {done.out[-600:]}")
             return "not repaired"
@@ -364,7 +538,7 @@ class Chaos:
             again = run(self.program, victim, *change)
             problem = problem or ("" if again.code == 0 else f"again: {again.err[-300:]}") or self.is_whole(victim)
             moved = normal(run(self.program, victim, "query", METADATA).out)
-            if not problem and moved != normal(self.reference[-1].out.replace("http://localhost:7878/", "https://data.example.org/")):
+            if not problem and moved != normal(self.reference[BATTERY.index(["query", METADATA])].out.replace("http://localhost:7878/", "https://data.example.org/")):
                 problem = "the metadata differs"
             self.table.add("kill -9 in rebase", "wrong" if problem else "nothing committed was lost", problem)
 
@@ -406,11 +580,11 @@ class Chaos:
             problem = problem or ("" if again.code == 0 else again.err[-300:])
             self.table.add("kill -9 in serve --admin beside changes", "wrong" if problem else "nothing acknowledged was lost", problem)
 
-    def serve(self, home, *arguments):
+    def serve(self, home, *arguments, **variables):
         """Starts a server and waits until it responds."""
         port = random.randrange(20000, 60000)
         command = [self.program, "--home", str(home), "serve", "--bind", f"127.0.0.1:{port}", *map(str, arguments)]
-        server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+        server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(**variables))
         for _ in range(600):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5).read()
@@ -619,6 +793,67 @@ class Chaos:
             must(self.program, victim, "index")
             problem = self.is_whole(victim)
             self.table.add("clock jump: files 20 years old or ahead", "wrong" if problem else "harmless", problem)
+        self.clock_jumps()
+
+    def clock_jumps(self):
+        """Lets the clock jump by years while commands run, and while a client replaces a dataset."""
+        libraries = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
+        if not libraries:
+            print("SKIPPED: clock jumps: faketime is not installed (apt-get install faketime)", flush=True)
+            return
+        offset = self.scratch / "offset"
+        # The date jumps, as when an administrator sets it; the monotonic clock and the times of files do not.
+        fake = {"LD_PRELOAD": libraries[0], "FAKETIME_TIMESTAMP_FILE": str(offset), "FAKETIME_NO_CACHE": "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"}
+        commands = {"load": ["load", self.catalogs[1]], "index": ["index", "--rebuild"], "serve --admin": None}
+        for number in range(max(len(commands), self.trials // 40)):
+            name = list(commands)[number % len(commands)]
+            victim = self.copy()
+            stop = threading.Event()
+            jumping = threading.Thread(target=self.jump, args=(offset, stop))
+            self.set_clock(offset, "+0")
+            jumping.start()
+            try:
+                problem = self.beside_jumps(victim, commands[name], fake)
+            finally:
+                stop.set()
+                jumping.join()
+            again = run(self.program, victim, "index")
+            problem = problem or (again.err[-300:] if again.code else "") or self.is_whole(victim)
+            failed = [one.err for one in battery(self.program, victim) if one.code not in (0, 1)]
+            problem = problem or (failed[0][-300:] if failed else "")
+            self.table.add(f"clock jumps in {name}", "wrong" if problem else "harmless", problem)
+
+    def jump(self, offset, stop):
+        """Sets the clock again and again: 20 years ahead, back, 20 years into the past, back."""
+        while True:
+            for days in ("+7300d", "+0", "-7300d", "+0"):
+                if stop.wait(0.1):
+                    return
+                self.set_clock(offset, days)
+
+    @staticmethod
+    def set_clock(offset, days):
+        written = offset.with_suffix(".new")
+        written.write_text(days + "\n")
+        written.rename(offset)
+
+    def beside_jumps(self, home, command, fake):
+        """Runs a command, or a server with a client that replaces a dataset, while the clock jumps. Returns a problem."""
+        if command:
+            done = run(self.program, home, *command, **fake)
+            return "" if done.code == 0 else done.err[-300:]
+        token = must(self.program, home, "token", "add", "chaos", "--scope", "write").out.strip()
+        server, port = self.serve(home, "--admin", **fake)
+        acknowledged = [0]
+        client = threading.Thread(target=replace_dataset, args=(port, token, acknowledged))
+        client.start()
+        time.sleep(5)
+        server.terminate()
+        code = server.wait()
+        client.join()
+        is_fine = code == 0 and acknowledged[0] >= 2
+        return "" if is_fine else f"the server ended with {code} after {acknowledged[0]} changes"
 
 
 def main():
@@ -634,9 +869,13 @@ def main():
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="lodeseek-chaos-") as scratch:
         chaos = Chaos(program, trials, seed, pathlib.Path(scratch))
-        for part in parts:
-            getattr(chaos, part.replace("-", "_"))()
-            print(f"{part}: done after {time.monotonic() - started:.0f} s", flush=True)
+        try:
+            chaos.prepare()
+            for part in parts:
+                getattr(chaos, part.replace("-", "_"))()
+                print(f"{part}: done after {time.monotonic() - started:.0f} s", flush=True)
+        finally:
+            chaos.close()
         chaos.table.print()
     if failures:
         print("\n" + "\n".join(failures))

@@ -4,10 +4,10 @@ use super::{
     AnalysisKind, Card, EngineError, IndexOptions, Indexer, Searcher, Updater, duplicates, index_folder, vectors_folder,
 };
 use crate::indexer::compact_method_of;
+use crate::quality::{read_url_checks, url_checks_path};
 use lodeseek_catalog::{Dataset, DatasetId};
 use lodeseek_index::vectors::{self, Vectors};
 use lodeseek_index::{self as index, Index, IndexError};
-use lodeseek_quality::UrlChecks;
 use lodeseek_snippet::Method;
 use lodeseek_store::{
     Access, Damage, DamagedPart, Entry, LoadOptions, LostDataset, Store, Verification, damaged_store, read_works,
@@ -71,8 +71,8 @@ fn verify_files(home: &Path, verification: Verification) -> Result<IntegrityRepo
     for folder in [vectors_folder(home), works_folder(home)] {
         verify_vectors(&folder, &mut report)?;
     }
-    if let Err(error) = UrlChecks::read(home) {
-        report.damage.push(Damage::new(DamagedPart::Quality, home.join("quality"), error.to_string()));
+    if let Err(error) = read_url_checks(home) {
+        report.damage.push(Damage::new(DamagedPart::Quality, url_checks_path(home), error.to_string()));
     }
     Ok(report)
 }

@@ -69,7 +69,9 @@ pub use integrity::{
 };
 pub use lodeseek_catalog::{BoundingBox, Period};
 pub use order::{ParseOrderError, ResultOrder};
-pub use quality::{assess_catalog, assess_dataset, distribution_addresses};
+pub use quality::{
+    assess_catalog, assess_dataset, distribution_addresses, read_url_checks, url_checks_modified, write_url_checks,
+};
 pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};
 pub use rerank::{
     ComponentRankings, CrossEncoding, EncoderSummary, PairSummary, RerankError, RerankOptions, RerankSummary, Reranker,

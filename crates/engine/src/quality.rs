@@ -1,12 +1,48 @@
-//! Quality assessments, from the store's descriptions of datasets and the index's profiles of their content.
+//! Quality assessments, from the store's descriptions of datasets and the index's profiles of their content. The results of checked
+//! URLs are in the home in `quality/reached.json`.
 
 use super::{EngineError, Searcher};
 use lodeseek_catalog::{DatasetId, Metadata, dcat};
 use lodeseek_quality::{Assessment, DatasetLabel, Overview, UrlChecks, assess};
 use lodeseek_rdf::TermRef;
 use lodeseek_rdf::vocab::dcat as terms;
-use lodeseek_store::Store;
+use lodeseek_store::{Store, StoreError, read_checked, write_checked};
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+pub(super) fn url_checks_path(home: &Path) -> PathBuf {
+    home.join("quality").join("reached.json")
+}
+
+/// Reads the latest checks of URLs. They are empty if no URL was checked yet.
+///
+/// # Errors
+/// If the file is damaged or cannot be read.
+pub fn read_url_checks(home: &Path) -> Result<UrlChecks, EngineError> {
+    let path = url_checks_path(home);
+    let Some(body) = read_checked(&path)? else { return Ok(UrlChecks::default()) };
+    serde_json::from_slice(&body).map_err(|_| StoreError::DamagedFile { path }.into())
+}
+
+/// Writes the latest checks of URLs, whole or not at all.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_url_checks(home: &Path, checks: &UrlChecks) -> Result<(), EngineError> {
+    let path = url_checks_path(home);
+    let failed = |cause| EngineError::Io { path: path.clone(), cause };
+    let body = serde_json::to_vec_pretty(checks).map_err(|error| failed(error.into()))?;
+    fs::create_dir_all(home.join("quality")).map_err(failed)?;
+    Ok(write_checked(&path, &body)?)
+}
+
+/// Returns the time of the last change of the checks.
+#[must_use]
+pub fn url_checks_modified(home: &Path) -> Option<SystemTime> {
+    fs::metadata(url_checks_path(home)).and_then(|metadata| metadata.modified()).ok()
+}
 
 /// Assesses a dataset. Returns `None` if the catalogue does not describe it.
 pub fn assess_dataset(
@@ -63,4 +99,33 @@ pub fn distribution_addresses(store: &Store, of: Option<&DatasetId>) -> Result<B
         _ => None,
     });
     Ok(addresses.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_quality::UrlCheck;
+
+    #[test]
+    fn checks_are_stored_and_damage_is_detected() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (home, path) = (home.path(), url_checks_path(home.path()));
+        assert_eq!(read_url_checks(home).expect("nothing yet"), UrlChecks::default());
+        let mut checks = UrlChecks::default();
+        let checked_at = "2026-01-02T03:04:05Z".to_owned();
+        checks.insert("http://e.org/a".to_owned(), UrlCheck { status: Some(200), fault: None, checked_at });
+        write_url_checks(home, &checks).expect("written");
+        assert_eq!(read_url_checks(home).expect("read"), checks);
+        assert!(url_checks_modified(home).is_some());
+        let text = fs::read_to_string(&path).expect("a file");
+        let (_, body) = text.split_once('\n').expect("a checksum and JSON");
+        // Earlier versions wrote no checksum.
+        fs::write(&path, body).expect("written");
+        assert_eq!(read_url_checks(home).expect("read"), checks);
+        for damaged in [text.replace("200", "201"), body[..body.len() / 2].to_owned(), String::new()] {
+            fs::write(&path, damaged).expect("written");
+            let error = read_url_checks(home).expect_err("damaged").to_string();
+            assert!(error.contains("reached.json") && error.contains("`lodeseek repair`"), "{error}");
+        }
+    }
 }

@@ -26,6 +26,7 @@ impl Run<'_, '_> {
             source.report.whole = false;
         }
         let room = PROBLEMS.saturating_sub(source.report.problems.len());
+        source.report.unlisted_problems += catalog.problems.len().saturating_sub(room);
         source.report.problems.extend(catalog.problems.into_iter().take(room));
         for dataset in catalog.datasets {
             self.dataset(source, dataset)?;

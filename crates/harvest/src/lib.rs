@@ -20,7 +20,7 @@ mod state;
 pub use downloader::{Download, Downloader};
 pub use downloads::is_rdf_file;
 pub use error::HarvestError;
-pub use report::{Failure, HarvestReport, SourceReport};
+pub use report::{Failure, HarvestCounts, HarvestReport, SourceReport};
 pub use request::HarvestRequest;
 pub use state::forget_datasets;
 

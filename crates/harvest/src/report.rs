@@ -35,10 +35,19 @@ pub struct SourceReport {
     pub repeated: u64,
     /// Pages and entries that could not be read.
     pub failed: Vec<Failure>,
+    /// Number of failures that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted_failed: usize,
     /// Other problems of its pages.
     pub problems: Vec<String>,
+    /// Number of problems that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted_problems: usize,
     /// Delisted datasets: no longer listed by the source. They are removed if `whole` is true.
     pub gone: Vec<DatasetId>,
+    /// Number of delisted datasets that are not listed here.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted_gone: usize,
     /// If true, the delisted datasets were removed.
     pub removed: bool,
 }
@@ -60,24 +69,96 @@ pub struct HarvestReport {
     pub sources: Vec<SourceReport>,
     /// New datasets.
     pub new: Vec<DatasetId>,
+    /// Number of new datasets that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted_new: usize,
     /// Changed datasets.
     pub changed: Vec<DatasetId>,
+    /// Number of changed datasets that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted_changed: usize,
     /// Number of unchanged datasets.
     pub unchanged: u64,
     /// Datasets whose stored version was retained, because a file is missing or unreadable.
     pub kept: Vec<DatasetId>,
+    /// Number of retained datasets that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted_kept: usize,
     /// Number of up-to-date files of datasets.
     pub files: u64,
     /// Number of these files that are new or changed.
     pub new_files: u64,
     /// Files of datasets that could not be fetched.
     pub failed_files: Vec<Failure>,
+    /// Number of such files that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted_failed_files: usize,
     /// Requests and bytes used.
     #[serde(flatten)]
     pub spent: Usage,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
+fn is_zero(value: &usize) -> bool {
+    *value == 0
+}
+
+/// Numbers of datasets and files of a harvest, listed in its report or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HarvestCounts {
+    /// New datasets.
+    pub new: usize,
+    /// Changed datasets.
+    pub changed: usize,
+    /// Datasets whose stored version was retained.
+    pub kept: usize,
+    /// Delisted datasets.
+    pub gone: usize,
+    /// Delisted datasets that were removed.
+    pub removed: usize,
+    /// Files that could not be fetched.
+    pub failed_files: usize,
+}
+
+/// Removes the entries of a list beyond the first `max`, and adds their number to `unlisted`.
+fn limit<T>(list: &mut Vec<T>, unlisted: &mut usize, max: usize) {
+    *unlisted += list.len().saturating_sub(max);
+    list.truncate(max);
+    list.shrink_to_fit();
+}
+
 impl HarvestReport {
+    /// Keeps at most `max` entries of each list; those of all sources count together. The numbers of the others are reported.
+    pub fn limit(&mut self, max: usize) {
+        limit(&mut self.new, &mut self.unlisted_new, max);
+        limit(&mut self.changed, &mut self.unlisted_changed, max);
+        limit(&mut self.kept, &mut self.unlisted_kept, max);
+        limit(&mut self.failed_files, &mut self.unlisted_failed_files, max);
+        let [mut failed, mut problems, mut gone] = [max; 3];
+        for source in &mut self.sources {
+            limit(&mut source.failed, &mut source.unlisted_failed, failed);
+            limit(&mut source.problems, &mut source.unlisted_problems, problems);
+            limit(&mut source.gone, &mut source.unlisted_gone, gone);
+            failed -= source.failed.len();
+            problems -= source.problems.len();
+            gone -= source.gone.len();
+        }
+    }
+
+    /// Returns the numbers of datasets and files.
+    #[must_use]
+    pub fn counts(&self) -> HarvestCounts {
+        let gone_of = |source: &SourceReport| source.gone.len() + source.unlisted_gone;
+        HarvestCounts {
+            new: self.new.len() + self.unlisted_new,
+            changed: self.changed.len() + self.unlisted_changed,
+            kept: self.kept.len() + self.unlisted_kept,
+            gone: self.sources.iter().map(gone_of).sum(),
+            removed: self.sources.iter().filter(|source| source.removed).map(gone_of).sum(),
+            failed_files: self.failed_files.len() + self.unlisted_failed_files,
+        }
+    }
+
     /// Returns true if every source was read completely.
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -87,11 +168,51 @@ impl HarvestReport {
     /// Returns true if there were no failures.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.is_whole() && self.kept.is_empty() && self.failed_files.is_empty()
+        let HarvestCounts { kept, failed_files, .. } = self.counts();
+        self.is_whole() && kept == 0 && failed_files == 0
     }
 
-    /// Yields the delisted datasets of all sources.
+    /// Yields the listed ones of the delisted datasets of all sources.
     pub fn gone(&self) -> impl Iterator<Item = &DatasetId> {
         self.sources.iter().flat_map(|source| &source.gone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(count: usize) -> Vec<DatasetId> {
+        (0..count).map(|number| DatasetId::new(&format!("d{number}")).expect("an id")).collect()
+    }
+
+    #[test]
+    fn lists_are_limited_and_counted() {
+        let source = |gone: usize, removed| {
+            let mut source = SourceReport { gone: ids(gone), removed, whole: true, ..SourceReport::default() };
+            source.problems = vec!["no title".to_owned(); gone];
+            source
+        };
+        let mut report = HarvestReport {
+            sources: vec![source(2, true), source(5, false), source(1, true)],
+            new: ids(9),
+            kept: ids(1),
+            ..HarvestReport::default()
+        };
+        let counts = report.counts();
+        assert_eq!(counts, HarvestCounts { new: 9, changed: 0, kept: 1, gone: 8, removed: 3, failed_files: 0 });
+        let unlimited = serde_json::to_string(&report).expect("JSON");
+        assert!(!unlimited.contains("unlisted"), "{unlimited}");
+        report.limit(4);
+        report.limit(4);
+        assert_eq!((report.new.len(), report.unlisted_new), (4, 5));
+        let gone: Vec<_> = report.sources.iter().map(|one| (one.gone.len(), one.unlisted_gone)).collect();
+        assert_eq!(gone, [(2, 0), (2, 3), (0, 1)]);
+        assert_eq!((report.sources[1].problems.len(), report.sources[1].unlisted_problems), (2, 3));
+        let json = serde_json::to_string(&report).expect("JSON");
+        let mut read: HarvestReport = serde_json::from_str(&json).expect("a report");
+        assert_eq!(read.counts(), counts);
+        read.limit(0);
+        assert!(read.kept.is_empty() && !read.is_clean(), "what is not listed counts");
     }
 }

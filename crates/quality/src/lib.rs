@@ -24,33 +24,9 @@ pub use overview::{DatasetLabel, DatasetRow, Overview, Problem, PublisherRow};
 pub use url_checks::{CheckOptions, UrlCheck, UrlChecks, check};
 
 use serde::Serialize;
-use std::io;
-use std::path::PathBuf;
 
 /// Points of all scored indicators.
 pub const POINTS: u32 = 405;
-
-/// Error: the stored URL checks cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum QualityError {
-    /// The file cannot be read or written.
-    #[error("{path}: {cause}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Cause.
-        cause: io::Error,
-    },
-    /// The file is not valid JSON of URL checks.
-    #[error("{path}: {cause}")]
-    Json {
-        /// The file.
-        path: PathBuf,
-        /// Cause.
-        cause: serde_json::Error,
-    },
-}
 
 /// Outcome of an indicator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]

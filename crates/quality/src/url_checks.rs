@@ -1,20 +1,17 @@
-//! Results of the latest checks of URLs, stored in the home in `quality/reached.json`.
+//! Results of the latest checks of URLs.
 //!
 //! URLs are checked with HEAD, and with GET if the server does not support HEAD. Each host gets one request at a time,
 //! with a pause between requests. Only `lodeseek quality --check` sends requests.
 
-use super::QualityError;
 use lodeseek_net::egress::{Egress, EgressError, RequestLimits, Response};
 use oxsdatatypes::DateTime;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// Result of checking a URL.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -55,42 +52,6 @@ impl fmt::Display for UrlCheck {
 pub struct UrlChecks(BTreeMap<String, UrlCheck>);
 
 impl UrlChecks {
-    fn path(home: &Path) -> PathBuf {
-        home.join("quality").join("reached.json")
-    }
-
-    /// Reads the checks of a home. They are empty if no URL was checked yet.
-    ///
-    /// # Errors
-    /// The file cannot be read or is not valid.
-    pub fn read(home: &Path) -> Result<Self, QualityError> {
-        let path = Self::path(home);
-        if !path.exists() {
-            return Ok(Self::default());
-        }
-        let text = fs::read(&path).map_err(|cause| QualityError::Io { path: path.clone(), cause })?;
-        serde_json::from_slice(&text).map_err(|cause| QualityError::Json { path, cause })
-    }
-
-    /// Writes the checks to a home, atomically.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn write(&self, home: &Path) -> Result<(), QualityError> {
-        let path = Self::path(home);
-        let failed = |cause| QualityError::Io { path: path.clone(), cause };
-        let text = serde_json::to_vec_pretty(self).map_err(|cause| QualityError::Json { path: path.clone(), cause })?;
-        let temporary = path.with_extension("json.new");
-        fs::create_dir_all(home.join("quality")).map_err(failed)?;
-        fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path)).map_err(failed)
-    }
-
-    /// Returns the time of the last change of the file.
-    #[must_use]
-    pub fn last_modified(home: &Path) -> Option<SystemTime> {
-        fs::metadata(Self::path(home)).and_then(|metadata| metadata.modified()).ok()
-    }
-
     /// Returns the latest check of a URL.
     #[must_use]
     pub fn get(&self, address: &str) -> Option<&UrlCheck> {
@@ -246,20 +207,13 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_checks_come_first_and_all_are_stored() {
-        let home = tempfile::tempdir().expect("a folder");
-        assert_eq!(UrlChecks::read(home.path()).expect("nothing yet"), UrlChecks::default());
+    fn the_oldest_checks_come_first() {
         let mut url_checks = UrlChecks::default();
         let result = |time: &str| UrlCheck { status: Some(200), fault: None, checked_at: time.to_owned() };
         url_checks.insert("http://e.org/a".to_owned(), result("2026-02-01T00:00:00Z"));
         url_checks.insert("http://e.org/b".to_owned(), result("2026-01-01T00:00:00Z"));
-        url_checks.write(home.path()).expect("written");
-        assert_eq!(UrlChecks::read(home.path()).expect("read"), url_checks);
-        assert!(UrlChecks::last_modified(home.path()).is_some());
         let all = ["a", "b", "c"].map(|name| format!("http://e.org/{name}"));
         let first = url_checks.oldest(&all.into_iter().collect(), 2);
         assert_eq!(first, ["http://e.org/c", "http://e.org/b"]);
-        fs::write(UrlChecks::path(home.path()), "{").expect("written");
-        assert!(UrlChecks::read(home.path()).is_err());
     }
 }

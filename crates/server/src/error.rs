@@ -8,7 +8,6 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use lodeseek_engine::EngineError;
 use lodeseek_index::IndexError;
-use lodeseek_quality::QualityError;
 use lodeseek_sparql::SparqlError;
 use lodeseek_store::StoreError;
 use serde_json::json;
@@ -90,12 +89,6 @@ impl From<StoreError> for ApiError {
             StoreError::NoDataset(_) => Self::not_found(error.to_string()),
             other => Self::internal(&other),
         }
-    }
-}
-
-impl From<QualityError> for ApiError {
-    fn from(error: QualityError) -> Self {
-        Self::internal(&error)
     }
 }
 

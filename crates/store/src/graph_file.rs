@@ -221,7 +221,9 @@ pub fn read_checked(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     }
 }
 
-pub(super) fn with_checksum(body: &[u8]) -> Vec<u8> {
+/// Returns the content of a file that [`read_checked`] reads: the checksum as its first line, then the body.
+#[must_use]
+pub fn with_checksum(body: &[u8]) -> Vec<u8> {
     let mut bytes = checksum(body).into_bytes();
     bytes.push(b'\n');
     bytes.extend(body);

@@ -166,7 +166,8 @@ mod tests {
 
     fn dataset(id: &str, outcome: DatasetOutcome, files: Vec<FileReport>) -> DatasetReport {
         let id = DatasetId::new(id).expect("an id");
-        DatasetReport { title: format!("The {id}"), id, outcome, triples: 3, read: 3, skipped: 0, files }
+        let (title, unlisted_files) = (format!("The {id}"), 0);
+        DatasetReport { title, id, outcome, triples: 3, read: 3, skipped: 0, files, unlisted_files }
     }
 
     fn store(home: &Path) -> Store {
@@ -182,8 +183,8 @@ mod tests {
         let file = FileReport { unlisted_problems: u64::MAX, ..FileReport::refused("a.ttl", "a statement") };
         let mut report = dataset("a", DatasetOutcome::Loaded, vec![file.clone(), file]);
         assert_eq!(report.problems(), u64::MAX);
-        DatasetReport::limit_problems(std::slice::from_mut(&mut report), 1);
-        assert_eq!(report.files[1].unlisted_problems, u64::MAX);
+        DatasetReport::limit_files(std::slice::from_mut(&mut report), 0);
+        assert_eq!((report.files[0].unlisted_problems, report.unlisted_files), (u64::MAX, 1));
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub use content::StoredContent;
 pub use content_folder::{ContentFolder, version_paths};
 pub use counts::{GraphCounts, UsageCounts};
 pub use fingerprint::Fingerprint;
-pub use graph_file::{read_checked, write_checked, write_whole};
+pub use graph_file::{read_checked, with_checksum, write_checked, write_whole};
 pub use home_folder::create_private_folder;
 pub use intake::{
     ContentReader, DatasetContent, DirectContentReader, DumpFile, SourceFile, SourcePlace, describe_dataset,
@@ -75,8 +75,8 @@ pub use intake::{
 };
 pub use journal::{PastDataset, PastLoad};
 pub use load::{
-    ContentPlace, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport, Loader, Phase,
-    Replaced, StagedDataset,
+    ContentPlace, DatasetCounts, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport,
+    Loader, Phase, Replaced, StagedDataset,
 };
 pub use named_graphs::StoredGraph;
 pub use occurrences::{Occurrences, Uses};

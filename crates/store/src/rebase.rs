@@ -165,6 +165,35 @@ fn moved(quad: Quad, from: &Iris, to: &Iris) -> Quad {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use toml::{Table, Value};
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_base_is_written_and_nothing_else_changes(
+            base in any::<String>(),
+            title in any::<String>(),
+            comment in "[^\\p{Cc}]{0,20}",
+            quote in proptest::sample::select(vec!["\"", "'", "\"\"\"", "'''"]),
+        ) {
+            let home = tempfile::tempdir().expect("a folder");
+            let path = home.path().join(SETTINGS);
+            let title = Value::from(title);
+            let text = format!(
+                "title = {title}\n#{comment}\nbase = {quote}http://a.org/{quote} #{comment}\n[portal]\nbase = {title}\n"
+            );
+            fs::write(&path, &text).expect("written");
+            write_base(home.path(), &base).expect("replaced");
+            let written = fs::read_to_string(&path).expect("a file");
+            let mut expected: Table = text.parse().expect("TOML");
+            expected.insert("base".to_owned(), Value::from(base.as_str()));
+            prop_assert_eq!(written.parse::<Table>().expect("TOML"), expected);
+            let comment = format!(" #{comment}\n[portal]\n");
+            prop_assert!(written.contains(&comment), "{written}");
+        }
+    }
 
     #[test]
     fn the_base_is_replaced_in_the_configuration_and_nothing_else() {

@@ -39,8 +39,10 @@ pub enum DamagedPart {
     Vectors,
     /// The works that use datasets, `works/works.jsonl`.
     Works,
-    /// The results of checked addresses, `quality/`.
+    /// The results of checked addresses, `quality/reached.json`.
     Quality,
+    /// The tokens of the administration, `tokens.json`.
+    Tokens,
 }
 
 impl DamagedPart {
@@ -62,6 +64,7 @@ impl DamagedPart {
             Self::Vectors => "vectors",
             Self::Works => "works",
             Self::Quality => "quality",
+            Self::Tokens => "tokens",
         }
     }
 

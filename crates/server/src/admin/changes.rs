@@ -33,8 +33,8 @@ const MAX_DELAY: Duration = Duration::from_secs(60);
 const STEP: usize = 200;
 /// Maximum number of problems in the result of an upload.
 const MAX_PROBLEMS: usize = 20;
-/// Maximum number of problems of catalogues, and of files, in the result of a load or a harvest.
-pub(super) const MAX_LISTED_PROBLEMS: usize = 1000;
+/// Maximum number of datasets, of files, and of problems in the result of a load or a harvest, and of datasets of an ended job.
+pub(super) const MAX_LISTED: usize = 1000;
 
 /// A requested change.
 pub(crate) enum Change {
@@ -472,7 +472,7 @@ fn load(
         }
     }
     control.report(total, total);
-    whole.limit_problems(MAX_LISTED_PROBLEMS);
+    whole.limit(MAX_LISTED);
     let mut result = serde_json::to_value(&whole).map_err(|error| Failure::Error(error.to_string()))?;
     result["incomplete_sources"] = json!(incomplete_sources);
     Ok(result)

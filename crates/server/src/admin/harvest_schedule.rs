@@ -1,7 +1,8 @@
 //! Scheduled harvests: a background task that harvests sources at intervals into the home that is served.
 
 use super::background::RETENTION;
-use super::harvests::{BoxError, acquire_for_schedule, error_chain, run};
+use super::changes::MAX_LISTED;
+use super::harvests::{BoxError, Harvested, acquire_for_schedule, error_chain, run};
 use super::{Background, Live};
 use crate::parsing::unreadable_file;
 use lodeseek_harvest::{Downloads, HarvestOptions, HarvestReport, allow_source_hosts, default_name};
@@ -88,7 +89,9 @@ impl HarvestSchedule {
         allow_source_hosts(&mut policy, &sources)?;
         let egress = Egress::new(policy);
         let options = HarvestOptions { downloads: scheduled.downloads, ..HarvestOptions::default() };
-        let (report, problems) = run(live, &egress, &default_name(&sources), &sources, options, &|_| ())?;
+        let name = default_name(&sources);
+        let harvested = run(live, &egress, &name, &sources, options, MAX_LISTED, &|_| ())?;
+        let Harvested { report, problems, .. } = harvested;
         let change = live.lock_changes();
         if has_changes(&report) {
             live.updater(LoadOptions::default()).find_duplicates()?;
@@ -112,7 +115,8 @@ pub(super) fn index_pending(live: &Live) {
 }
 
 fn has_changes(report: &HarvestReport) -> bool {
-    !report.new.is_empty() || !report.changed.is_empty() || report.gone().next().is_some()
+    let counts = report.counts();
+    counts.new + counts.changed + counts.gone > 0
 }
 
 fn log_failures(report: &HarvestReport, problems: &[DatasetReport]) {
@@ -127,13 +131,14 @@ fn log_failures(report: &HarvestReport, problems: &[DatasetReport]) {
 }
 
 fn summary(report: &HarvestReport, encoded: usize) -> String {
+    let counts = report.counts();
     format!(
         "{}: {} new, {} changed, {} unchanged, {} gone, {encoded} encoded; {} requests, {} bytes",
         report.name,
-        report.new.len(),
-        report.changed.len(),
+        counts.new,
+        counts.changed,
         report.unchanged,
-        report.gone().count(),
+        counts.gone,
         report.spent.requests,
         report.spent.bytes,
     )

@@ -3,8 +3,8 @@
 //! One harvest runs at a time. It locks changes for each batch only, so that other changes go between its batches.
 
 use super::Live;
-use super::changes::{Control, Failure, MAX_LISTED_PROBLEMS};
-use super::jobs::Progress;
+use super::changes::{Control, Failure, MAX_LISTED};
+use super::jobs::{Progress, is_zero};
 use crate::parsing::{Parser, store_outcome};
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_harvest::{
@@ -37,6 +37,9 @@ pub struct HarvestOutcome {
     pub harvest: HarvestReport,
     /// Datasets with a file that could not be read completely, as [`DatasetReport`].
     pub problems: Vec<Value>,
+    /// Number of such datasets that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted_problems: usize,
     /// Duration in seconds.
     pub seconds: f64,
 }
@@ -48,7 +51,7 @@ impl HarvestOutcome {
     /// If a report cannot be written as JSON.
     pub fn new(harvest: HarvestReport, problems: &[DatasetReport], started: Instant) -> serde_json::Result<Self> {
         let problems = problems.iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
-        Ok(Self { harvest, problems, seconds: started.elapsed().as_secs_f64() })
+        Ok(Self { harvest, problems, unlisted_problems: 0, seconds: started.elapsed().as_secs_f64() })
     }
 
     /// Returns true if at least one source is a catalogue.
@@ -68,10 +71,14 @@ pub fn has_unread_file(dataset: &DatasetReport) -> bool {
 pub(super) fn harvest(request: &HarvestRequest, live: &Live, control: &Control) -> Result<Value, Failure> {
     let _harvest = acquire(live, control)?;
     let mut outcomes: Vec<HarvestOutcome> = Vec::new();
-    for sources in request.groups() {
+    let groups = request.groups();
+    // The bound is that of the job.
+    let max_listed = MAX_LISTED / groups.len().max(1);
+    for sources in groups {
         control.check()?;
         let earlier = outcomes.iter().flat_map(|outcome| &outcome.harvest.sources).map(|source| source.datasets).sum();
-        outcomes.push(harvest_group(request, sources, live, control, earlier).map_err(|error| failed(error.as_ref()))?);
+        let outcome = harvest_group(request, sources, live, control, earlier, max_listed);
+        outcomes.push(outcome.map_err(|error| failed(error.as_ref()))?);
     }
     control.check()?;
     Ok(json!({ "harvests": outcomes }))
@@ -101,6 +108,7 @@ fn harvest_group(
     live: &Live,
     control: &Control,
     earlier: u64,
+    max_listed: usize,
 ) -> Result<HarvestOutcome, BoxError> {
     let started = Instant::now();
     let egress = Egress::new(request.policy(sources)?);
@@ -111,27 +119,39 @@ fn harvest_group(
         let (requests, bytes) = (Some(spent.requests), Some(spent.bytes));
         control.report_progress(Progress { done: datasets, total: 0, pages: Some(pages), requests, bytes });
     };
-    let (report, mut problems) = run(live, &egress, &request.name_of(sources), sources, options, &show)?;
-    DatasetReport::limit_problems(&mut problems, MAX_LISTED_PROBLEMS);
-    Ok(HarvestOutcome::new(report, &problems, started)?)
+    let Harvested { report, problems, unlisted_problems } =
+        run(live, &egress, &request.name_of(sources), sources, options, max_listed, &show)?;
+    Ok(HarvestOutcome { unlisted_problems, ..HarvestOutcome::new(report, &problems, started)? })
 }
 
-/// Harvests sources under one name into the served home.
+/// A harvest that has ended. Its lists are limited.
+pub(super) struct Harvested {
+    pub(super) report: HarvestReport,
+    /// Datasets with a file that could not be read completely.
+    pub(super) problems: Vec<DatasetReport>,
+    /// Number of such datasets that are not listed.
+    pub(super) unlisted_problems: usize,
+}
+
+/// Harvests sources under one name into the served home. Each list of the result has at most `max_listed` entries.
 pub(super) fn run(
     live: &Live,
     egress: &Egress,
     name: &str,
     sources: &[String],
     options: HarvestOptions,
+    max_listed: usize,
     show: &dyn Fn(HarvestProgress),
-) -> Result<(HarvestReport, Vec<DatasetReport>), BoxError> {
+) -> Result<Harvested, BoxError> {
     let existing_ids = live.store.ids()?.into_iter().collect();
     let parser = live.parser.with_cancellation(options.cancellation.clone());
     let options = HarvestOptions { existing_ids, reader: parser.catalogs(), batch_size: BATCH, ..options };
-    let mut sink = LiveSink { live, parser, problems: Vec::new() };
+    let mut sink = LiveSink { live, parser, max_listed, problems: Vec::new(), unlisted_problems: 0 };
     let harvester = Harvester::new(egress, &live.store.home().join("harvest"), name).with_options(options);
-    let report = harvester.run(sources, &mut sink, show)?;
-    Ok((report, sink.problems))
+    let mut report = harvester.run(sources, &mut sink, show)?;
+    report.limit(max_listed);
+    let LiveSink { problems, unlisted_problems, .. } = sink;
+    Ok(Harvested { report, problems, unlisted_problems })
 }
 
 /// Returns the messages of an error and of its causes, separated by colons.
@@ -149,8 +169,22 @@ pub(super) fn error_chain(error: &(dyn Error + 'static)) -> String {
 struct LiveSink<'l> {
     live: &'l Live,
     parser: Parser,
+    /// Maximum number of listed datasets.
+    max_listed: usize,
     /// Datasets with a file that could not be read completely.
     problems: Vec<DatasetReport>,
+    /// Number of such datasets that are not listed.
+    unlisted_problems: usize,
+}
+
+impl LiveSink<'_> {
+    /// Adds the datasets of a batch. The list is limited at once: a portal may have many thousands, each with many problems.
+    fn add_problems(&mut self, datasets: Vec<DatasetReport>) {
+        self.problems.extend(datasets.into_iter().filter(has_unread_file));
+        self.unlisted_problems += self.problems.len().saturating_sub(self.max_listed);
+        self.problems.truncate(self.max_listed);
+        DatasetReport::limit_files(&mut self.problems, self.max_listed);
+    }
 }
 
 impl DatasetSink for LiveSink<'_> {
@@ -163,7 +197,7 @@ impl DatasetSink for LiveSink<'_> {
         self.live.searcher.refresh()?;
         let outcomes = report.load.datasets.iter();
         let outcomes = outcomes.map(|dataset| (dataset.id.clone(), store_outcome(dataset))).collect();
-        self.problems.extend(report.load.datasets.into_iter().filter(has_unread_file));
+        self.add_problems(report.load.datasets);
         Ok(outcomes)
     }
 

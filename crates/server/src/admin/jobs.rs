@@ -4,7 +4,7 @@
 //! others.
 
 use super::audit::{AuditEntry, AuditLog};
-use super::changes::{Change, Control, Lane, Outcome};
+use super::changes::{Change, Control, Lane, MAX_LISTED, Outcome};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -71,6 +71,9 @@ pub(crate) struct Job {
     pub(crate) id: u64,
     pub(crate) action: &'static str,
     pub(crate) datasets: Vec<String>,
+    /// Number of datasets that are not listed. Only an ended job lists a part of its datasets.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) unlisted_datasets: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) works: Vec<String>,
     pub(crate) state: JobState,
@@ -87,6 +90,11 @@ pub(crate) struct Job {
     pub(crate) result: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
+pub(super) fn is_zero(value: &usize) -> bool {
+    *value == 0
 }
 
 /// Error: a change is not accepted.
@@ -159,6 +167,7 @@ impl Jobs {
             id: inner.last,
             action: change.action(),
             datasets: change.datasets(),
+            unlisted_datasets: 0,
             works: change.works(),
             state: JobState::Queued,
             progress: Progress::default(),
@@ -240,6 +249,10 @@ impl Jobs {
         inner.running.retain(|(running, _)| *running != id);
         if let Some(job) = inner.jobs.get_mut(&id) {
             (job.state, job.ended, job.result, job.error) = (state, Some(time), result, error);
+            // The audit log lists all.
+            job.unlisted_datasets = job.datasets.len().saturating_sub(MAX_LISTED);
+            job.datasets.truncate(MAX_LISTED);
+            job.datasets.shrink_to_fit();
         }
         forget_old(&mut inner.jobs);
         drop(inner);
@@ -434,6 +447,24 @@ mod tests {
         forget_old(&mut all);
         let ids: Vec<u64> = all.into_keys().collect();
         assert_eq!((ids.len(), &ids[..3]), (MAX_ENDED + 1, &[1, 2, 13][..]));
+    }
+
+    #[test]
+    fn an_ended_job_lists_a_part_of_its_datasets() {
+        let home = tempfile::tempdir().expect("a folder");
+        let jobs = Jobs::new(home.path());
+        let ids = (0..MAX_LISTED + 7).map(|number| DatasetId::new(&format!("d{number}")).expect("an id"));
+        let job = jobs.add(Change::Remove(ids.collect()), "ci").expect("added");
+        assert!(job.datasets.len() == MAX_LISTED + 7 && jobs.is_pending("d1006"));
+        assert!(json!(job).get("unlistedDatasets").is_none());
+        assert_eq!(jobs.cancel(job.id), Cancelled::Removed);
+        let ended = json!(jobs.get(job.id).expect("a job"));
+        assert_eq!(
+            (ended["datasets"].as_array().map(Vec::len), &ended["unlistedDatasets"]),
+            (Some(MAX_LISTED), &json!(7))
+        );
+        let audit: Value = serde_json::from_str(&jobs.audit.last(1).expect("read")).expect("JSON");
+        assert_eq!(audit["datasets"].as_array().map(Vec::len), Some(MAX_LISTED + 7));
     }
 
     #[test]

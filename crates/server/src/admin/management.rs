@@ -65,8 +65,11 @@ impl Management {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let uploads = AtomicU64::default();
-        Ok(Self { tokens: Tokens::new(home), jobs: Arc::new(Jobs::new(home)), spool, uploads })
+        let (tokens, uploads) = (Tokens::new(home), AtomicU64::default());
+        if let Err(error) = tokens.list() {
+            tracing::error!(%error, "requests with a token are rejected");
+        }
+        Ok(Self { tokens, jobs: Arc::new(Jobs::new(home)), spool, uploads })
     }
 
     /// Returns true if a token with this secret exists.
@@ -276,7 +279,10 @@ async fn list_jobs(State(state): State<AppState>, caller: Caller) -> Response {
 /// `GET /api/admin/jobs/{job}`.
 #[utoipa::path(get, path = "/api/admin/jobs/{job}", tag = "Administration", summary = "One job with its progress",
     params(("job" = u64, Path, description = "The job's number.")),
-    responses((status = 200, description = "State, progress and result.", body = Object), NotFound<JsonError>),
+    responses(
+        (status = 200, body = Object, description = "State, progress and result. An ended job lists at most 1,000 of the datasets \
+            that its change names; unlistedDatasets is the number of the others."),
+        NotFound<JsonError>),
     security(("bearer" = ["read"])))]
 async fn get_job(State(state): State<AppState>, caller: Caller, Path(job): Path<u64>, headers: HeaderMap) -> Response {
     respond(async {
@@ -495,7 +501,8 @@ struct Sources {
 #[utoipa::path(post, path = "/api/admin/load", tag = "Administration", summary = "Load catalogues and dumps",
     description = "The body is multipart/form-data: fields `file` with the files, whose file names are paths such as \
         `catalog.ttl` and `dumps/trees.nt`, one field `source` for each of these that is a catalogue, a dump or a folder to \
-        load, and optionally `idPrefix`. Over the local socket, also a JSON object with `sources`, absolute paths.",
+        load, and optionally `idPrefix`. Over the local socket, also a JSON object with `sources`, absolute paths. The result \
+        lists at most 1,000 datasets, those with problems first; unlisted_datasets has the numbers of the others by outcome.",
     request_body(content = String, content_type = "multipart/form-data"),
     responses(
         (status = 200, description = "The sources were loaded (with Prefer: wait).", body = Object),
@@ -534,6 +541,8 @@ async fn load_sources(State(state): State<AppState>, caller: Caller, request: Re
         `lodeseek harvest`: name, download, keepGone, idPrefix, fullHarvestEvery, hosts, otherHosts (refused or any-public), \
         pause, maxRequests, maxMegabytes, maxMinutes, maxPages, maxFileMegabytes, maxFileSeconds. Harvests run one after the \
         other; other changes are made between their batches of 200 datasets. The result has one report for each harvest. \
+        All reports together list at most 1,000 new, changed, kept and gone datasets each, and as many problems; the keys \
+        unlisted_… have the numbers of the others. \
         Local paths and privateNetworks are accepted over the local socket only.",
     request_body(content = Object, content_type = "application/json"),
     responses(

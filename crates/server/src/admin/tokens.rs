@@ -1,8 +1,10 @@
 //! Access tokens of the administration: `home/tokens.json`.
 //!
 //! The file contains digests only and is readable by its owner only. Tokens are long random texts, so a plain SHA-256 digest
-//! cannot be reversed by guessing. The server reads the file again when it changes: tokens are rotated without a restart.
+//! cannot be reversed by guessing. The first line is a checksum of the rest. The server reads the file again when it changes: tokens
+//! are rotated without a restart.
 
+use lodeseek_store::{StoreError, read_checked, with_checksum};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -72,12 +74,14 @@ pub enum TokenError {
         cause: io::Error,
     },
     /// The file is damaged.
-    #[error("cannot read {path}: {cause}; remove the file and create new tokens")]
+    #[error(
+        "{path} is damaged: {reason}; restore it from a backup, or remove it and run `lodeseek token add` for each user"
+    )]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Error of the JSON parser.
-        cause: serde_json::Error,
+        /// The wrong checksum, or the error of the JSON parser.
+        reason: String,
     },
     /// The name is not valid.
     #[error("{0:?} is not a name of a token; use 1 to 64 letters, digits, dots, hyphens and underscores")]
@@ -138,12 +142,19 @@ impl Tokens {
         {
             return Ok(Arc::clone(tokens));
         }
-        let text = fs::read(&self.path).map_err(|cause| self.io(cause))?;
-        let tokens: Vec<Token> =
-            serde_json::from_slice(&text).map_err(|cause| TokenError::Damaged { path: self.path.clone(), cause })?;
-        let tokens = Arc::new(tokens);
+        let tokens = Arc::new(self.read()?);
         *cached = Some((stamp, Arc::clone(&tokens)));
         Ok(tokens)
+    }
+
+    /// Reads the file.
+    fn read(&self) -> Result<Vec<Token>, TokenError> {
+        let body = match read_checked(&self.path) {
+            Ok(body) => body.unwrap_or_else(|| b"[]".to_vec()),
+            Err(StoreError::Io { cause, .. }) => return Err(self.io(cause)),
+            Err(_) => return Err(self.damaged("its checksum is wrong")),
+        };
+        serde_json::from_slice(&body).map_err(|error| self.damaged(error))
     }
 
     /// Adds a token. `secret` is a long random text, which only its user stores.
@@ -186,12 +197,11 @@ impl Tokens {
 
     /// Writes the file as a whole, readable by its owner only.
     fn write(&self, tokens: &[Token]) -> Result<(), TokenError> {
-        let mut text = serde_json::to_vec_pretty(tokens)
-            .map_err(|cause| TokenError::Damaged { path: self.path.clone(), cause })?;
-        text.push(b'\n');
+        let mut body = serde_json::to_vec_pretty(tokens).map_err(|error| self.io(error.into()))?;
+        body.push(b'\n');
         let beside = self.path.with_extension("json.new");
         let written = private_file(&beside).and_then(|mut file| {
-            file.write_all(&text)?;
+            file.write_all(&with_checksum(&body))?;
             file.sync_all()?;
             fs::rename(&beside, &self.path)
         });
@@ -200,6 +210,10 @@ impl Tokens {
 
     fn io(&self, cause: io::Error) -> TokenError {
         TokenError::Io { path: self.path.clone(), cause }
+    }
+
+    fn damaged(&self, reason: impl fmt::Display) -> TokenError {
+        TokenError::Damaged { path: self.path.clone(), reason: reason.to_string() }
     }
 }
 
@@ -255,8 +269,31 @@ mod tests {
         assert!(other.find("secret").expect("read").is_none());
         tokens.add("ci", Scope::Read, "new secret", 9).expect("added");
         assert!(other.find("secret").expect("read").is_none() && other.find("new secret").expect("read").is_some());
-        fs::write(home.path().join(FILE), "[{").expect("written");
-        assert!(matches!(other.find("new secret"), Err(TokenError::Damaged { .. })));
+    }
+
+    #[test]
+    fn damage_is_detected_and_files_without_a_checksum_are_read() {
+        let home = tempfile::tempdir().expect("a folder");
+        let path = home.path().join(FILE);
+        let tokens = Tokens::new(home.path());
+        tokens.add("ci", Scope::Write, "secret", 7).expect("added");
+        let text = fs::read_to_string(&path).expect("a file");
+        let (_, body) = text.split_once('\n').expect("a checksum and JSON");
+        // Earlier versions wrote no checksum; the next change adds one.
+        fs::write(&path, body).expect("written");
+        assert!(tokens.find("secret").expect("read").is_some());
+        tokens.add("other", Scope::Read, "x", 8).expect("added");
+        assert!(tokens.remove("other").expect("removed"));
+        assert_eq!(fs::read_to_string(&path).expect("a file"), text);
+        for damaged in
+            [text.replace("write", "admin"), text.replace("\"ci\"", "\"cj\""), "[{".to_owned(), String::new()]
+        {
+            fs::write(&path, damaged).expect("written");
+            let error = Tokens::new(home.path()).find("secret").expect_err("damaged");
+            assert!(matches!(error, TokenError::Damaged { .. }), "{error}");
+            assert!(tokens.add("new", Scope::Read, "y", 9).is_err(), "no token is dropped");
+            assert!(error.to_string().contains("tokens.json is damaged") && error.to_string().contains("token add"));
+        }
     }
 
     #[test]

@@ -16,8 +16,10 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{assess_catalog, assess_dataset, assessment_json, overview_json};
-use lodeseek_quality::{Assessment, DatasetLabel, Overview, UrlChecks, to_dqv};
+use lodeseek_engine::{
+    assess_catalog, assess_dataset, assessment_json, overview_json, read_url_checks, url_checks_modified,
+};
+use lodeseek_quality::{Assessment, DatasetLabel, Overview, to_dqv};
 use lodeseek_rdf::RdfSyntax;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -29,16 +31,16 @@ pub(super) type CachedOverview = GenerationCache<(u64, u64, Option<SystemTime>),
 fn overview(state: &AppState) -> Result<Arc<Overview>, ApiError> {
     let home = state.store.home();
     let generation =
-        (state.searcher.catalog().generation()?, state.store.catalog_generation(), UrlChecks::last_modified(home));
+        (state.searcher.catalog().generation()?, state.store.catalog_generation(), url_checks_modified(home));
     state
         .api
         .quality
-        .get_or_compute(generation, || Ok(assess_catalog(&state.store, &state.searcher, &UrlChecks::read(home)?)?))
+        .get_or_compute(generation, || Ok(assess_catalog(&state.store, &state.searcher, &read_url_checks(home)?)?))
 }
 
 /// Returns the assessment of a dataset.
 fn assess(state: &AppState, id: &DatasetId) -> Result<(DatasetLabel, Assessment), ApiError> {
-    let reached = UrlChecks::read(state.store.home())?;
+    let reached = read_url_checks(state.store.home())?;
     let assessment = assess_dataset(id, &state.store, &state.searcher, &reached)?;
     assessment.ok_or_else(|| ApiError::no_dataset(id))
 }

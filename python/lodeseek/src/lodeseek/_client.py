@@ -97,7 +97,8 @@ class Lodeseek:
         """Loads catalogues, RDF files or folders of them, and returns the outcome of each dataset.
 
         ``dumps`` is a folder of dumps named after the ids of the datasets. Files that cannot be read completely give the warning
-        IncompleteLoad; the outcome lists them. Raises LodeseekError if nothing can be loaded.
+        IncompleteLoad; the outcome lists them. Raises LodeseekError if nothing can be loaded. If another server with ``--admin`` runs on
+        the home, it loads the sources, and at most 1,000 outcomes are returned, those with problems first.
         """
         self.close()
         options = ["--dumps", os.fspath(dumps)] if dumps else []

@@ -4,6 +4,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
+
+/// Time that a test takes only if the limit that it tests is missing. It is long, because a loaded machine may be slow.
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Received request.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +69,15 @@ impl Server {
     pub(crate) fn in_turn(answers: Vec<Vec<u8>>) -> Self {
         Self::start(move |number, _, stream| {
             stream.write_all(&answers[number.min(answers.len() - 1)]).ok();
+        })
+    }
+
+    /// Starts a server that sends the beginning of a response, and no more for longer than [`TEST_TIMEOUT`].
+    pub(crate) fn stalling(beginning: impl Into<Vec<u8>>) -> Self {
+        let beginning = beginning.into();
+        Self::start(move |_, _, stream| {
+            stream.write_all(&beginning).ok();
+            thread::sleep(2 * TEST_TIMEOUT);
         })
     }
 
