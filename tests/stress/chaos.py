@@ -293,7 +293,8 @@ class Chaos:
     def serve_endpoint(self):
         """Starts a server on a home of its own, which the other one samples."""
         home = self.scratch / "endpoint"
-        must(self.program, home, "load", ROOT / "testdata" / "dumps" / "soils.ttl")
+        # With another base, a change of the base of the home does not concern its graphs.
+        must(self.program, home, "load", ROOT / "testdata" / "dumps" / "soils.ttl", "--base", "http://endpoint.example/")
         must(self.program, home, "index")
         self.endpoint_server, port = self.serve(home)
         self.endpoint = f"http://127.0.0.1:{port}/sparql"
@@ -317,7 +318,7 @@ class Chaos:
         return ["harvest", self.feed / "catalog.ttl", "--name", "feed", "--id-prefix"]
 
     def sample(self):
-        return ["load", "--endpoint", self.endpoint, "--graphs", "http://localhost:7878/dataset/soils", "--sample-triples", "20",
+        return ["load", "--endpoint", self.endpoint, "--graphs", "http://endpoint.example/dataset/soils", "--sample-triples", "20",
                 "--pause", "0", "--id-prefix", "sampled-", "--allow-private-network", "127.0.0.0/8"]
 
     def check_addresses(self, home):

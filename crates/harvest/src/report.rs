@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     fn ids(count: usize) -> Vec<DatasetId> {
-        (0..count).map(|number| DatasetId::new(&format!("d{number}")).expect("an id")).collect()
+        (0..count).map(|number| DatasetId::new(format!("d{number}")).expect("an id")).collect()
     }
 
     #[test]

@@ -453,7 +453,7 @@ mod tests {
     fn an_ended_job_lists_a_part_of_its_datasets() {
         let home = tempfile::tempdir().expect("a folder");
         let jobs = Jobs::new(home.path());
-        let ids = (0..MAX_LISTED + 7).map(|number| DatasetId::new(&format!("d{number}")).expect("an id"));
+        let ids = (0..MAX_LISTED + 7).map(|number| DatasetId::new(format!("d{number}")).expect("an id"));
         let job = jobs.add(Change::Remove(ids.collect()), "ci").expect("added");
         assert!(job.datasets.len() == MAX_LISTED + 7 && jobs.is_pending("d1006"));
         assert!(json!(job).get("unlistedDatasets").is_none());
