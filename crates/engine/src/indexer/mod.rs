@@ -26,6 +26,9 @@ pub(super) const COMPACT_BUDGET: TripleBudget = TripleBudget(171);
 const MAX_CARD_LIST: usize = 50;
 /// The default method that ranks triples for encoders.
 pub(super) const DEFAULT_COMPACT_METHOD: Method = Method::IlluSnipMax;
+/// Weight of a triple of a profile or snippet in the size of a batch: these wait in memory for the commit, and those of many small datasets are more
+/// than the datasets' own.
+const DERIVED_WEIGHT: u64 = 4;
 /// Minimum number of triples written, of datasets, profiles and snippets, for the store to be compacted.
 const MIN_COMPACTED_TRIPLES: u64 = 1_000_000;
 /// Minimum ratio of indexed to unchanged datasets for the store to be compacted: most of the store is then new.
@@ -38,7 +41,7 @@ const MAX_PROFILE_PATTERNS: usize = 50;
 pub struct IndexOptions {
     /// Number of threads that make documents. Default 2.
     pub threads: usize,
-    /// Number of triples, including profiles and snippets, after which the index is committed. Default 1,000,000.
+    /// Number of triples after which the index is committed. Those of profiles and snippets count four times. Default 1,000,000.
     pub commit_triples: u64,
     /// Maximum number of triples of the stored snippets.
     pub snippet_budget: TripleBudget,
@@ -339,10 +342,9 @@ impl<'s> Indexer<'s> {
                 report.reused += usize::from(prepared.is_reused);
                 report.triples += prepared.triples;
                 report.times.add(prepared.times);
-                // Profiles of many small datasets are larger than the datasets.
                 let derived = (prepared.profile.len() + prepared.snippet.len()) as u64;
                 report.derived += derived;
-                batch.triples += prepared.triples + derived;
+                batch.triples += prepared.triples + DERIVED_WEIGHT * derived;
                 batch.profiles.push((prepared.document.id.clone(), prepared.profile));
                 batch.snippets.push((prepared.document.id.clone(), prepared.snippet));
                 let started = Instant::now();
