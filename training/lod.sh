@@ -26,11 +26,5 @@ for best in "$output"/trained/*/best "$output"/trained/*/fold*/best; do
   # Models newer than their checkpoint are kept.
   [ "$model" -nt "$best" ] || "$python" -m lodeseek_training export "$best" "$model"
 done
-# The same networks without the projection of pieces to 128 numbers: ColBERT of all 384.
-for chain in "$output"/trained/*/; do
-  chain="$output/models/$(basename "$chain")"
-  case "$chain" in */projected) continue;; esac
-  rm -rf "$chain-384" && cp -rs "$chain" "$chain-384" && find "$chain-384" -type d -name pieces -prune -exec rm -r {} +
-done
 # The shipped model beside them.
 ln -sfn "$PWD/models/lodeseek-minilm" "$output/models/shipped"
