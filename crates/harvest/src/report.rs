@@ -171,11 +171,6 @@ impl HarvestReport {
         let HarvestCounts { kept, failed_files, .. } = self.counts();
         self.is_whole() && kept == 0 && failed_files == 0
     }
-
-    /// Yields the listed ones of the delisted datasets of all sources.
-    pub fn gone(&self) -> impl Iterator<Item = &DatasetId> {
-        self.sources.iter().flat_map(|source| &source.gone)
-    }
 }
 
 #[cfg(test)]

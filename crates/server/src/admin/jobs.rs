@@ -76,6 +76,9 @@ pub(crate) struct Job {
     pub(crate) unlisted_datasets: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) works: Vec<String>,
+    /// Number of works that are not listed, likewise.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) unlisted_works: usize,
     pub(crate) state: JobState,
     pub(crate) progress: Progress,
     /// Name of the token, or `local`.
@@ -95,6 +98,14 @@ pub(crate) struct Job {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
 pub(super) fn is_zero(value: &usize) -> bool {
     *value == 0
+}
+
+/// Keeps the first entries of a list. Returns the number of the others.
+fn limit(ids: &mut Vec<String>) -> usize {
+    let unlisted = ids.len().saturating_sub(MAX_LISTED);
+    ids.truncate(MAX_LISTED);
+    ids.shrink_to_fit();
+    unlisted
 }
 
 /// Error: a change is not accepted.
@@ -169,6 +180,7 @@ impl Jobs {
             datasets: change.datasets(),
             unlisted_datasets: 0,
             works: change.works(),
+            unlisted_works: 0,
             state: JobState::Queued,
             progress: Progress::default(),
             by: by.to_owned(),
@@ -250,9 +262,8 @@ impl Jobs {
         if let Some(job) = inner.jobs.get_mut(&id) {
             (job.state, job.ended, job.result, job.error) = (state, Some(time), result, error);
             // The audit log lists all.
-            job.unlisted_datasets = job.datasets.len().saturating_sub(MAX_LISTED);
-            job.datasets.truncate(MAX_LISTED);
-            job.datasets.shrink_to_fit();
+            job.unlisted_datasets = limit(&mut job.datasets);
+            job.unlisted_works = limit(&mut job.works);
         }
         forget_old(&mut inner.jobs);
         drop(inner);
@@ -450,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ended_job_lists_a_part_of_its_datasets() {
+    fn an_ended_job_lists_a_part_of_its_datasets_and_works() {
         let home = tempfile::tempdir().expect("a folder");
         let jobs = Jobs::new(home.path());
         let ids = (0..MAX_LISTED + 7).map(|number| DatasetId::new(format!("d{number}")).expect("an id"));
@@ -465,6 +476,10 @@ mod tests {
         );
         let audit: Value = serde_json::from_str(&jobs.audit.last(1).expect("read")).expect("JSON");
         assert_eq!(audit["datasets"].as_array().map(Vec::len), Some(MAX_LISTED + 7));
+        let job = jobs.add(Change::RemoveWorks(vec!["0f".repeat(16); MAX_LISTED + 3]), "ci").expect("added");
+        assert_eq!(jobs.cancel(job.id), Cancelled::Removed);
+        let ended = jobs.get(job.id).expect("a job");
+        assert_eq!((ended.works.len(), ended.unlisted_works), (MAX_LISTED, 3));
     }
 
     #[test]

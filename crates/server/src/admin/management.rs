@@ -8,8 +8,8 @@ use super::changes::{Change, Lane, Spool, make_changes};
 use super::jobs::{Cancelled, Job, JobState, Jobs, Refusal};
 use super::tokens::{Scope, Tokens};
 use super::uploads::{MAX_SOURCES, is_form, receive, receive_sources};
-use super::works;
 use super::{Live, StopSignal};
+use super::{removal, works};
 use crate::AppState;
 use crate::connections::TrustedBody;
 use crate::documentation::{BadRequest, BodyTimeout, Id, JsonError, NotFound, QueueFull};
@@ -42,8 +42,6 @@ use utoipa::{IntoParams, OpenApi};
 pub const MAX_UPLOAD_BYTES: usize = 4 << 30;
 /// Maximum time that a response waits for a job, in seconds.
 const MAX_WAIT: u64 = 600;
-/// Maximum number of datasets or works of one removal.
-const MAX_REMOVED: usize = 10_000;
 /// Maximum number of entries of the audit log in a response.
 const MAX_AUDIT: usize = 1000;
 /// Name of the folder of uploads in the home.
@@ -222,12 +220,12 @@ pub(super) fn management(state: &AppState) -> Result<&Arc<Management>, ApiError>
     get_job,
     cancel_job,
     put_dataset,
-    delete_dataset,
-    remove_datasets,
+    removal::delete_dataset,
+    removal::remove_listed,
     load_sources,
     works::get_works,
     works::post_works,
-    works::delete_work,
+    removal::delete_work,
     harvest_sources,
     index_collection,
     list_collection,
@@ -245,12 +243,12 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/api/admin/token", get(show_token))
         .route("/api/admin/status", get(show_status))
         .route("/api/admin/datasets", get(list_collection))
-        .route("/api/admin/datasets/{id}", put(put_dataset).delete(delete_dataset))
-        .route("/api/admin/remove", post(remove_datasets))
+        .route("/api/admin/datasets/{id}", put(put_dataset).delete(removal::delete_dataset))
+        .route("/api/admin/remove", post(removal::remove_listed))
         .route("/api/admin/index", post(index_collection))
         .route("/api/admin/load", post(load_sources))
         .route("/api/admin/works", get(works::get_works).post(works::post_works))
-        .route("/api/admin/works/{id}", delete(works::delete_work))
+        .route("/api/admin/works/{id}", delete(removal::delete_work))
         .route("/api/admin/harvest", post(harvest_sources))
         .route("/api/admin/backup", post(back_up))
         .route("/api/admin/publish", post(publish))
@@ -281,7 +279,7 @@ async fn list_jobs(State(state): State<AppState>, caller: Caller) -> Response {
     params(("job" = u64, Path, description = "The job's number.")),
     responses(
         (status = 200, body = Object, description = "State, progress and result. An ended job lists at most 1,000 of the datasets \
-            that its change names; unlistedDatasets is the number of the others."),
+            or works that its change names; unlistedDatasets and unlistedWorks are the numbers of the others."),
         NotFound<JsonError>),
     security(("bearer" = ["read"])))]
 async fn get_job(State(state): State<AppState>, caller: Caller, Path(job): Path<u64>, headers: HeaderMap) -> Response {
@@ -377,82 +375,6 @@ async fn put_dataset(
             upload.networks = Arc::clone(&state.private_networks);
         }
         submit(&state, Change::Put(Box::new(upload)), &caller, wait).await
-    })
-    .await
-}
-
-/// `DELETE /api/admin/datasets/{id}`.
-#[utoipa::path(delete, path = "/api/admin/datasets/{id}", tag = "Administration", summary = "Remove a dataset",
-    params(Id),
-    responses(
-        (status = 200, description = "The dataset was removed (with Prefer: wait).", body = Object),
-        (status = 202, description = "The job is queued or running.", body = Object),
-        NotFound<JsonError>,
-        QueueFull<JsonError>),
-    security(("bearer" = ["write"])))]
-async fn delete_dataset(
-    State(state): State<AppState>,
-    caller: Caller,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-) -> Response {
-    respond(async {
-        caller.require(Scope::Write)?;
-        let id = dataset_id(&id)?;
-        let wanted = id.clone();
-        // A dataset whose addition is still queued is present when its removal runs.
-        if !management(&state)?.jobs.is_pending(id.as_str()) {
-            state.work(move |state| Ok(state.store.entry(&wanted).map(drop)?)).await?;
-        }
-        submit(&state, Change::Remove(vec![id]), &caller, wait_time(&headers)).await
-    })
-    .await
-}
-
-/// Datasets or works to remove.
-#[derive(Default, Deserialize, utoipa::ToSchema)]
-#[serde(default, deny_unknown_fields)]
-struct Removal {
-    /// Ids of the datasets.
-    datasets: Vec<String>,
-    /// Ids of the works.
-    works: Vec<String>,
-}
-
-/// `POST /api/admin/remove`.
-#[utoipa::path(post, path = "/api/admin/remove", tag = "Administration", summary = "Remove several datasets or works",
-    description = "The body is a JSON object with `datasets` or `works`, ids of datasets or of works that use them. All are removed, or \
-        none: if one of them does not exist, the job fails.",
-    request_body(content = inline(Removal), content_type = "application/json"),
-    responses(
-        (status = 200, description = "The datasets or works were removed (with Prefer: wait).", body = Object),
-        (status = 202, description = "The job is queued or running.", body = Object),
-        BadRequest<JsonError>,
-        BodyTimeout<JsonError>,
-        (status = 422, description = "A dataset or work does not exist; nothing was removed.", body = Object),
-        QueueFull<JsonError>),
-    security(("bearer" = ["write"])))]
-async fn remove_datasets(
-    State(state): State<AppState>,
-    caller: Caller,
-    headers: HeaderMap,
-    removal: Result<Json<Removal>, JsonRejection>,
-) -> Response {
-    respond(async {
-        caller.require(Scope::Write)?;
-        let Json(removal) = removal.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-        let Removal { datasets, works } = removal;
-        let change = match (datasets.len(), works.len()) {
-            (1..=MAX_REMOVED, 0) => {
-                Change::Remove(datasets.iter().map(|id| dataset_id(id)).collect::<Result<Vec<_>, _>>()?)
-            }
-            (0, 1..=MAX_REMOVED) => Change::RemoveWorks(works::work_ids(works)?),
-            _ => {
-                let message = format!("name 1 to {MAX_REMOVED} datasets, or as many works; both need two requests");
-                return Err(ApiError::bad_request(message));
-            }
-        };
-        submit(&state, change, &caller, wait_time(&headers)).await
     })
     .await
 }
@@ -694,7 +616,7 @@ pub(super) async fn respond(handler: impl Future<Output = Result<Response, ApiEr
     handler.await.unwrap_or_else(|error| error.to_json_response())
 }
 
-fn dataset_id(text: &str) -> Result<DatasetId, ApiError> {
+pub(super) fn dataset_id(text: &str) -> Result<DatasetId, ApiError> {
     DatasetId::new(text).map_err(|error| ApiError::bad_request(error.to_string()))
 }
 

@@ -17,6 +17,7 @@ mod local_socket;
 mod management;
 mod metrics;
 mod page;
+mod removal;
 mod schemas;
 mod tokens;
 mod uploads;

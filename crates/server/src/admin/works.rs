@@ -1,4 +1,4 @@
-//! `/api/admin/works`: lists, adds and removes works that use datasets.
+//! `/api/admin/works`: lists and adds works that use datasets. Their removal is in `removal`.
 //!
 //! Why no worker process? Lists are not compressed and have a maximum size. Each line has one, too, so that its JSON is small when
 //! it is parsed. The parser is a fuzz target.
@@ -9,15 +9,13 @@ use super::management::{Caller, management, respond, submit, wait_time};
 use super::tokens::Scope;
 use super::uploads::receive_body;
 use crate::AppState;
-use crate::documentation::{BadRequest, BodyTimeout, JsonError, NotFound, QueueFull};
+use crate::documentation::{BadRequest, BodyTimeout, JsonError, QueueFull};
 use crate::error::ApiError;
 use axum::Json;
-use axum::extract::{Path, Request, State};
-use axum::http::HeaderMap;
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::CitingWorks;
 use lodeseek_engine::{EngineError, add_works, list_works, remove_works};
-use lodeseek_store::read_works;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -68,37 +66,6 @@ pub(super) async fn post_works(State(state): State<AppState>, caller: Caller, re
         let spool = management(&state)?.new_spool().map_err(|error| ApiError::internal(&error))?;
         receive_body(request.into_body(), &spool.path().join(LIST)).await?;
         submit(&state, Change::Works(spool), &caller, wait).await
-    })
-    .await
-}
-
-/// `DELETE /api/admin/works/{id}`.
-#[utoipa::path(delete, path = "/api/admin/works/{id}", tag = "Administration", summary = "Remove a work",
-    params(("id" = String, Path, description = "The work's id.")),
-    responses(
-        (status = 200, description = "The work was removed (with Prefer: wait).", body = Object),
-        (status = 202, description = "The job is queued or running.", body = Object),
-        BadRequest<JsonError>,
-        NotFound<JsonError>,
-        QueueFull<JsonError>),
-    security(("bearer" = ["write"])))]
-pub(super) async fn delete_work(
-    State(state): State<AppState>,
-    caller: Caller,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-) -> Response {
-    respond(async {
-        caller.require(Scope::Write)?;
-        let ids = work_ids(vec![id.clone()])?;
-        // A work whose addition is still queued is present when its removal runs.
-        if !management(&state)?.jobs.has_pending(|job| job.action == ADD) {
-            let works = state.work(|state| Ok(read_works(state.store.home())?)).await?;
-            if !works.contains_key(&id) {
-                return Err(ApiError::not_found(format!("there is no work {id}; GET /api/admin/works lists all")));
-            }
-        }
-        submit(&state, Change::RemoveWorks(ids), &caller, wait_time(&headers)).await
     })
     .await
 }

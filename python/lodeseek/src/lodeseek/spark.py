@@ -174,7 +174,13 @@ def assemble(results: Any, location: str, home: str, *, arguments: Sequence[str]
 
 
 def _reason(error: Exception) -> str:
-    """Returns the message of a failed worker from the error of Spark, which has traces of several processes. Otherwise returns the whole error."""
+    """Returns the message of a failed worker from the error of Spark, which has traces of several processes. Otherwise returns the whole error.
+
+    >>> _reason(Exception("File \\"spark.py\\", line 95\\nLodeseekError: the worker ended\\nwith 2\\n\\nat java.base"))
+    'the worker ended\\nwith 2'
+    >>> _reason(Exception("no executor"))
+    'no executor'
+    """
     found = re.search(r"LodeseekError: (.+?)\n\s*\n", str(error), re.DOTALL)
     return found[1] if found else str(error)
 
