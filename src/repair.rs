@@ -3,7 +3,7 @@
 use super::ExitStatus;
 use super::config::Config;
 use super::terminal::{Format, bar, safe};
-use super::verify::{token_damage, write_damage};
+use super::verify::{administration_damage, write_damage};
 use lodeseek_engine::{RepairReport, repair};
 use lodeseek_harvest::forget_datasets;
 use lodeseek_index::AnalysisKind;
@@ -29,10 +29,9 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     });
     bar.finish_and_clear();
     let mut report = report?;
-    if let Some(damage) = token_damage(home) {
-        report.found.push(damage.clone());
-        report.remaining.push(damage);
-    }
+    let unrepairable = administration_damage(home);
+    report.found.extend(unrepairable.iter().cloned());
+    report.remaining.extend(unrepairable);
     // A harvest would take unchanged sources for stored datasets.
     let lost: BTreeSet<_> = report.load_again.iter().map(|lost| lost.id.clone()).collect();
     forget_datasets(&home.join("harvest"), &lost)?;

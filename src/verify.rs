@@ -4,7 +4,7 @@ use super::ExitStatus;
 use super::output::OutputArguments;
 use super::terminal::{Format, bar, grouped, safe};
 use lodeseek_engine::{IntegrityReport, verify};
-use lodeseek_server::{TokenError, Tokens};
+use lodeseek_server::{TokenError, Tokens, audit_path, damaged_audit_lines};
 use lodeseek_store::{Damage, DamagedPart};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -27,7 +27,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     });
     bar.finish_and_clear();
     let mut report = report?;
-    report.damage.extend(token_damage(home));
+    report.damage.extend(administration_damage(home));
     let mut out = io::stdout().lock();
     match arguments.output.format() {
         Format::Json => {
@@ -39,8 +39,13 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     Ok(if report.is_sound() { ExitStatus::Success } else { ExitStatus::NoResult })
 }
 
-/// Returns the damage of the file of tokens, if there is any. Nothing can repair it: the home has only digests of tokens.
-pub(super) fn token_damage(home: &Path) -> Option<Damage> {
+/// Returns the damage of the files of the administration. Nothing can repair them: the home has only digests of tokens, and no copy of
+/// the audit log.
+pub(super) fn administration_damage(home: &Path) -> Vec<Damage> {
+    token_damage(home).into_iter().chain(audit_damage(home)).collect()
+}
+
+fn token_damage(home: &Path) -> Option<Damage> {
     let error = Tokens::new(home).list().err()?;
     let problem = error.to_string();
     let path = match error {
@@ -48,6 +53,19 @@ pub(super) fn token_damage(home: &Path) -> Option<Damage> {
         _ => home.to_owned(),
     };
     Some(Damage::new(DamagedPart::Tokens, path, problem))
+}
+
+fn audit_damage(home: &Path) -> Option<Damage> {
+    let path = audit_path(home);
+    let lines = match damaged_audit_lines(home) {
+        Ok(lines) => lines,
+        Err(error) => return Some(Damage::new(DamagedPart::Audit, path, error.to_string())),
+    };
+    let first = lines.first()?;
+    let more = if lines.len() > 1 { format!(" and {} further ones", lines.len() - 1) } else { String::new() };
+    let problem =
+        format!("wrong checksum of line {first}{more}; restore the file from a backup, or remove the damaged lines");
+    Some(Damage::new(DamagedPart::Audit, path, problem))
 }
 
 fn write_report(out: &mut impl Write, home: &Path, report: &IntegrityReport) -> io::Result<()> {

@@ -401,6 +401,19 @@ fn constants_go_along() {
     assert_eq!(services.rows.load(Ordering::Relaxed), 1);
 }
 
+/// The graphs of a service are its own (SPARQL 1.1 Federated Query, section 3): a `GRAPH` around it is not sent.
+#[test]
+fn a_service_in_a_graph_reads_its_own_graphs() {
+    let (home, services) = counting(5, 3);
+    let request = QueryRequest {
+        query: format!("{PREFIX} SELECT * {{ GRAPH ?g {{ ?n :a ?x SERVICE <{ONE}> {{ ?n :b ?y }} }} }}"),
+        named_graphs: vec![NamedNode::new(HERE).expect("an IRI")],
+        services: Some(Arc::new(services)),
+        ..QueryRequest::default()
+    };
+    assert_eq!(rows(&home.queries.evaluate(&request, &limits()).expect("an answer")), 3);
+}
+
 #[test]
 fn a_service_may_be_named_by_what_is_here() {
     let here = format!("@prefix : <http://e.example/> . :x :at <{ONE}> . :y :at <{TWO}> . :z :at \"nowhere\" .");

@@ -14,6 +14,7 @@ use super::{Dataset, DatasetId, Node, Statement, Value};
 use lodeseek_rdf::vocab::{adms, dcterms, owl, prov, skos};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of datasets that share a key.
@@ -77,85 +78,124 @@ impl Content {
     }
 }
 
+/// Values of a key or a title, as the first 16 bytes of their SHA-256: a million datasets have some ten million keys.
+type Digest = [u8; DIGEST_BYTES];
+const DIGEST_BYTES: usize = 16;
+
+fn digest<'v>(values: impl IntoIterator<Item = &'v str>) -> Digest {
+    let mut hash = Sha256::new();
+    for value in values {
+        hash.update(value.len().to_le_bytes());
+        hash.update(value);
+    }
+    let mut digest = Digest::default();
+    digest.copy_from_slice(&hash.finalize()[..DIGEST_BYTES]);
+    digest
+}
+
+/// A key. Datasets that share one are duplicates.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Key {
+    reason: Reason,
+    values: Digest,
+}
+
+/// A key of a candidate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct OwnKey {
+    key: Key,
+    /// True if the key has a declared source that is no identifier of the candidate.
+    is_of_source: bool,
+}
+
 /// The properties of a dataset that are compared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate {
     /// Id of the dataset.
-    pub id: DatasetId,
-    /// Normalised identifiers.
-    pub identifiers: BTreeSet<String>,
-    /// Declared sources (`dct:source`). A source may be another dataset, so it proves less than an identifier.
-    sources: BTreeSet<String>,
-    /// Words of the title, in lower case.
-    title: Vec<String>,
-    publisher: Option<String>,
-    page: Option<String>,
-    description: Option<String>,
-    content: Option<Content>,
+    id: DatasetId,
+    keys: Vec<OwnKey>,
+    /// What all editions share: the title without its last number, and the publisher.
+    series: Option<Digest>,
+    /// The words of the title with digits, which distinguish editions.
+    numbers: Option<Digest>,
 }
 
 impl Candidate {
     /// Creates a candidate from a dataset and its content, if there is any.
     #[must_use]
-    pub fn new(dataset: &Dataset, content: Option<Content>) -> Self {
+    pub fn new(dataset: &Dataset, content: Option<&Content>) -> Self {
         let metadata = &dataset.metadata;
-        let has_title = !metadata.titles.is_empty();
+        let title = if metadata.titles.is_empty() { Vec::new() } else { folded(metadata.title()) };
         let publisher = metadata.agents().map(|agent| folded(&agent.name).join(" ")).min();
+        let publisher = publisher.filter(|name| !name.is_empty());
+        let numbers = numbers(&title);
         Self {
             id: metadata.id.clone(),
-            identifiers: identifiers(dataset),
-            sources: sources(dataset),
-            title: if has_title { folded(metadata.title()) } else { Vec::new() },
-            publisher: publisher.filter(|name| !name.is_empty()),
-            page: metadata.landing_page.as_deref().and_then(address),
-            description: metadata.description().map(|text| folded(text).join(" ")).filter(|text| !text.is_empty()),
-            content,
+            keys: keys(dataset, content, &title, publisher.as_deref()),
+            series: publisher.and_then(|publisher| series(&title, &publisher)),
+            numbers: (!numbers.is_empty()).then(|| digest([numbers.as_str()])),
         }
     }
 
-    /// Returns the words of the title with digits, which distinguish editions.
-    fn numbers(&self) -> String {
-        let numbers = self.title.iter().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
-        numbers.map(String::as_str).collect::<Vec<_>>().join(" ")
+    /// Returns the id of the dataset.
+    #[must_use]
+    pub fn id(&self) -> &DatasetId {
+        &self.id
     }
+}
 
-    /// Returns the keys. Datasets that share one of them are duplicates.
-    fn keys(&self) -> Vec<(Reason, Vec<String>)> {
-        let mut keys = Vec::new();
-        for identifier in &self.identifiers {
-            keys.push((Reason::Identifier, vec![identifier.clone(), self.numbers()]));
-            if let Some((hash, reason, _)) = self.content.as_ref().map(Content::reasons) {
-                keys.push((reason, vec![identifier.clone(), hash.clone()]));
+/// Returns the words of a title with digits.
+fn numbers(title: &[String]) -> String {
+    let numbers = title.iter().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
+    numbers.map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+fn keys(dataset: &Dataset, content: Option<&Content>, title: &[String], publisher: Option<&str>) -> Vec<OwnKey> {
+    let metadata = &dataset.metadata;
+    let mut keys = Vec::new();
+    let key = |reason, values: &[&str], is_of_source| {
+        let values = digest(values.iter().copied());
+        OwnKey { key: Key { reason, values }, is_of_source }
+    };
+    let content = content.map(Content::reasons);
+    let identifiers = identifiers(dataset);
+    let numbers = numbers(title);
+    for identifier in &identifiers {
+        keys.push(key(Reason::Identifier, &[identifier, &numbers], false));
+        if let Some((hash, reason, _)) = content {
+            keys.push(key(reason, &[identifier, hash], false));
+        }
+    }
+    if title.is_empty() {
+        return keys;
+    }
+    let title = title.join(" ");
+    for origin in identifiers.union(&sources(dataset)) {
+        keys.push(key(Reason::SourceAndTitle, &[origin, &title], !identifiers.contains(origin)));
+    }
+    if let Some((hash, _, reason)) = content {
+        keys.push(key(reason, &[&title, hash], false));
+    }
+    if let Some(publisher) = publisher {
+        let page = metadata.landing_page.as_deref().and_then(address);
+        let description = metadata.description().map(|text| folded(text).join(" ")).filter(|text| !text.is_empty());
+        for (reason, other) in [(Reason::TitleAndPage, page), (Reason::TitleAndDescription, description)] {
+            if let Some(other) = other {
+                keys.push(key(reason, &[&title, publisher, &other], false));
             }
         }
-        if self.title.is_empty() {
-            return keys;
-        }
-        let title = self.title.join(" ");
-        let origins = self.identifiers.union(&self.sources);
-        keys.extend(origins.map(|origin| (Reason::SourceAndTitle, vec![origin.clone(), title.clone()])));
-        if let Some((hash, _, reason)) = self.content.as_ref().map(Content::reasons) {
-            keys.push((reason, vec![title.clone(), hash.clone()]));
-        }
-        if let Some(publisher) = &self.publisher {
-            for (reason, other) in
-                [(Reason::TitleAndPage, &self.page), (Reason::TitleAndDescription, &self.description)]
-            {
-                keys.extend(other.iter().map(|other| (reason, vec![title.clone(), publisher.clone(), other.clone()])));
-            }
-        }
-        keys
     }
+    keys
+}
 
-    /// Returns the key that all editions share: the title without its last number, and the publisher.
-    ///
-    /// Earlier numbers identify the work: version 2 of workflow 2258 is not an edition of workflow 2759.
-    fn series(&self) -> Option<(String, String)> {
-        let number = self.title.iter().rposition(|word| word.contains(|c: char| c.is_ascii_digit()));
-        let words = self.title.iter().enumerate().filter(|(place, _)| Some(*place) != number);
-        let title = words.map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" ");
-        Some((title, self.publisher.clone()?)).filter(|(title, _)| !title.is_empty())
-    }
+/// Returns the key that all editions share: the title without its last number, and the publisher.
+///
+/// Earlier numbers identify the work: version 2 of workflow 2258 is not an edition of workflow 2759.
+fn series(title: &[String], publisher: &str) -> Option<Digest> {
+    let number = title.iter().rposition(|word| word.contains(|c: char| c.is_ascii_digit()));
+    let words = title.iter().enumerate().filter(|(place, _)| Some(*place) != number);
+    let title = words.map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" ");
+    (!title.is_empty()).then(|| digest([title.as_str(), publisher]))
 }
 
 /// Splits a text into words in lower case, without punctuation. Points within numbers are kept, for versions.
@@ -260,7 +300,7 @@ impl Duplicates {
     pub fn find(candidates: &[Candidate]) -> Self {
         let holders = key_holders(candidates);
         let mut sets = DisjointSets::new(candidates.len());
-        for places in holders.values() {
+        for (_, places) in &holders {
             for pair in places.windows(2) {
                 sets.unite(pair[0], pair[1]);
             }
@@ -275,34 +315,32 @@ impl Duplicates {
     }
 }
 
-type Key = (Reason, Vec<String>);
-
 /// Returns the indexes of the candidates that share each key, without keys that prove nothing.
-fn key_holders(candidates: &[Candidate]) -> FxHashMap<Key, Vec<usize>> {
-    let mut holders: FxHashMap<Key, Vec<usize>> = FxHashMap::default();
+fn key_holders(candidates: &[Candidate]) -> Vec<(Reason, Vec<usize>)> {
     let mut seen = FxHashSet::default();
+    let mut keys: Vec<(Key, usize, bool)> = Vec::new();
     for (place, candidate) in candidates.iter().enumerate().filter(|(_, candidate)| seen.insert(&candidate.id)) {
-        for key in candidate.keys() {
-            let places = holders.entry(key).or_default();
-            if places.last() != Some(&place) {
-                places.push(place);
-            }
+        keys.extend(candidate.keys.iter().map(|own| (own.key, place, own.is_of_source)));
+    }
+    keys.sort_unstable();
+    let mut holders = Vec::new();
+    for holder in keys.chunk_by(|one, next| one.0 == next.0) {
+        let mut places: Vec<usize> = holder.iter().map(|(_, place, _)| *place).collect();
+        places.dedup();
+        let reason = holder[0].0.reason;
+        // An identifier that all holders share is not a source of any of them. It is a key of its own already.
+        let proves = reason != Reason::SourceAndTitle || holder.iter().any(|(_, _, is_of_source)| *is_of_source);
+        if proves && (2..=COMMON).contains(&places.len()) {
+            holders.push((reason, places));
         }
     }
-    // An identifier that all holders share is not a source of any of them. It is a key of its own already.
-    let is_source =
-        |origin: &str, places: &[usize]| places.iter().any(|place| !candidates[*place].identifiers.contains(origin));
-    holders.retain(|(reason, values), places| {
-        let proves = *reason != Reason::SourceAndTitle || is_source(&values[0], places);
-        (2..=COMMON).contains(&places.len()) && proves
-    });
     holders
 }
 
 /// Returns the groups of at least two datasets, sorted by their members.
-fn groups(candidates: &[Candidate], holders: &FxHashMap<Key, Vec<usize>>, sets: &mut DisjointSets) -> Vec<Group> {
+fn groups(candidates: &[Candidate], holders: &[(Reason, Vec<usize>)], sets: &mut DisjointSets) -> Vec<Group> {
     let mut by_set: BTreeMap<usize, Group> = BTreeMap::new();
-    for ((reason, _), places) in holders {
+    for (reason, places) in holders {
         let group = by_set
             .entry(sets.find(places[0]))
             .or_insert_with(|| Group { members: Vec::new(), reasons: BTreeSet::new() });
@@ -320,27 +358,21 @@ fn groups(candidates: &[Candidate], holders: &FxHashMap<Key, Vec<usize>>, sets: 
 }
 
 fn versions(candidates: &[Candidate]) -> Vec<Vec<DatasetId>> {
-    let mut series: BTreeMap<(String, String), Vec<&Candidate>> = BTreeMap::new();
+    let mut series: FxHashMap<Digest, Vec<&Candidate>> = FxHashMap::default();
     for candidate in candidates {
-        if let Some(key) = candidate.series() {
+        if let Some(key) = candidate.series {
             series.entry(key).or_default().push(candidate);
         }
     }
-    let are_distinct = |editions: &&Vec<&Candidate>| {
-        editions
-            .iter()
-            .map(|edition| edition.numbers())
-            .filter(|numbers| !numbers.is_empty())
-            .collect::<BTreeSet<_>>()
-            .len()
-            > 1
-    };
     let mut found: Vec<Vec<DatasetId>> = Vec::new();
-    for editions in series.values().filter(are_distinct) {
-        let mut ids: Vec<DatasetId> = editions.iter().map(|edition| edition.id.clone()).collect();
-        ids.sort();
-        ids.dedup();
-        found.push(ids);
+    for editions in series.values() {
+        let numbers: FxHashSet<Digest> = editions.iter().filter_map(|edition| edition.numbers).collect();
+        if numbers.len() > 1 {
+            let mut ids: Vec<DatasetId> = editions.iter().map(|edition| edition.id.clone()).collect();
+            ids.sort();
+            ids.dedup();
+            found.push(ids);
+        }
     }
     found.sort();
     found
@@ -433,7 +465,7 @@ mod tests {
         let doi = |id: &str, title: &str| identified(dataset(id, title, id), "10.1/x");
         let reasons = |a: &Dataset, b: &Dataset, content: [Option<Content>; 2]| -> Vec<Reason> {
             let [first, second] = content;
-            let found = Duplicates::find(&[Candidate::new(a, first), Candidate::new(b, second)]);
+            let found = Duplicates::find(&[Candidate::new(a, first.as_ref()), Candidate::new(b, second.as_ref())]);
             found.groups.into_iter().flat_map(|group| group.reasons).collect()
         };
         let none = [const { None }; 2];
@@ -525,7 +557,7 @@ mod tests {
             let candidate = |(place, (title, publisher, number, content)): (usize, (u8, u8, u8, Option<u8>))| {
                 let dataset = dataset(&format!("d{place:02}"), &format!("t{title} of"), &format!("p{publisher}"));
                 let content = content.map(|content| Content::Canonical(content.to_string()));
-                Candidate::new(&identified(dataset, &format!("10.1/{number}")), content)
+                Candidate::new(&identified(dataset, &format!("10.1/{number}")), content.as_ref())
             };
             rows.into_iter().enumerate().map(candidate).collect()
         })
@@ -551,7 +583,7 @@ mod tests {
         /// Compares the groups with components found by a search without disjoint sets.
         #[test]
         fn groups_are_components(candidates in candidates()) {
-            let linked = |a: &Candidate, b: &Candidate| a.keys().iter().any(|key| b.keys().contains(key));
+            let linked = |a: &Candidate, b: &Candidate| a.keys.iter().any(|one| b.keys.iter().any(|other| one.key == other.key));
             let mut expected: BTreeSet<Vec<String>> = BTreeSet::new();
             for start in 0..candidates.len() {
                 let mut reached = BTreeSet::from([start]);

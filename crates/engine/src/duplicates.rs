@@ -107,15 +107,17 @@ pub(super) fn check(home: &Path) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// Returns what is compared of a dataset.
+pub(super) fn candidate(store: &Store, entry: &Entry) -> Result<Candidate, EngineError> {
+    let is_empty = entry.version == store::empty_version();
+    let content = if is_empty { None } else { Some(content(store, entry)?) };
+    Ok(Candidate::new(&entry.dataset, content.as_ref()))
+}
+
 /// Finds the duplicates among all datasets of a store and writes them to the home, replacing the file atomically.
-pub(super) fn update(store: &Store, entries: &[Entry]) -> Result<(), EngineError> {
-    let (home, empty) = (store.home(), store::empty_version());
-    let mut candidates = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let content = if entry.version == empty { None } else { Some(content(store, entry)?) };
-        candidates.push(Candidate::new(&entry.dataset, content));
-    }
-    let text = serde_json::to_vec(&Duplicates::find(&candidates)).map_err(io::Error::other).map_err(failed(home))?;
+pub(super) fn update(store: &Store, candidates: &[Candidate]) -> Result<(), EngineError> {
+    let home = store.home();
+    let text = serde_json::to_vec(&Duplicates::find(candidates)).map_err(io::Error::other).map_err(failed(home))?;
     if store::read_checked(&path(home)).is_ok_and(|current| current.as_deref() == Some(&text)) {
         return Ok(());
     }

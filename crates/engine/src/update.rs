@@ -117,7 +117,12 @@ impl<'s> Updater<'s> {
 
     /// Recomputes the groups of duplicates and editions from the descriptions of all datasets.
     pub fn find_duplicates(&self) -> Result<(), EngineError> {
-        duplicates::update(self.store, &self.store.entries()?)
+        let mut candidates = Vec::new();
+        self.store.for_each_entry(|entry| {
+            candidates.push(duplicates::candidate(self.store, &entry)?);
+            Ok::<_, EngineError>(())
+        })?;
+        duplicates::update(self.store, &candidates)
     }
 
     /// Removes datasets from the store and the index.

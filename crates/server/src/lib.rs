@@ -55,7 +55,8 @@ mod workers;
 pub use admin::socket_path;
 pub use admin::{
     Background, ChangeGuard, ChangeWorker, HarvestOutcome, HarvestSchedule, Live, MAX_CATALOG_FILES, MAX_SOURCES,
-    MAX_UPLOAD_BYTES, Operators, ScheduledSource, Scope, Token, TokenError, Tokens, has_unread_file,
+    MAX_UPLOAD_BYTES, Operators, ScheduledSource, Scope, Token, TokenError, Tokens, audit_path, damaged_audit_lines,
+    has_unread_file,
 };
 pub use branding::{Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme};
 pub use connections::ConnectionLimits;

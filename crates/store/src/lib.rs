@@ -416,6 +416,21 @@ impl Store {
         Ok(entries.collect())
     }
 
+    /// Calls a function with each dataset of the catalogue, sorted by id. One description at a time is in memory.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the first error of the function.
+    pub fn for_each_entry<E: From<StoreError>>(&self, mut act: impl FnMut(Entry) -> Result<(), E>) -> Result<(), E> {
+        for id in self.ids()? {
+            match self.entry(&id) {
+                Ok(entry) => act(entry)?,
+                Err(StoreError::NoDataset(_)) => {} // without a description it is not in the catalogue
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
     /// Returns one dataset of the catalogue.
     pub fn entry(&self, id: &DatasetId) -> Result<Entry, StoreError> {
         let missing = || StoreError::NoDataset(id.clone());

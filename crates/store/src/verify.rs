@@ -43,6 +43,8 @@ pub enum DamagedPart {
     Quality,
     /// The tokens of the administration, `tokens.json`.
     Tokens,
+    /// The audit log of the administration, `audit.jsonl`.
+    Audit,
 }
 
 impl DamagedPart {
@@ -65,6 +67,7 @@ impl DamagedPart {
             Self::Works => "works",
             Self::Quality => "quality",
             Self::Tokens => "tokens",
+            Self::Audit => "audit",
         }
     }
 

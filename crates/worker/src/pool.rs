@@ -125,6 +125,17 @@ enum End {
     Stopped(WorkerError),
     /// The worker must be replaced.
     Failed(WorkerError),
+    /// The worker ended before it accepted the task. Another one can run it.
+    NotAccepted(WorkerError),
+}
+
+impl End {
+    fn result(self) -> Result<(), WorkerError> {
+        match self {
+            Self::Done => Ok(()),
+            Self::Stopped(error) | Self::Failed(error) | Self::NotAccepted(error) => Err(error),
+        }
+    }
 }
 
 impl Pool {
@@ -156,7 +167,23 @@ impl Pool {
     /// # Errors
     /// If the task reaches a limit, if it is cancelled, also by a break of `receive`, or if the worker ends.
     pub fn run(&self, task: &Task<'_>, receive: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>) -> Result<(), WorkerError> {
-        let mut process = self.take()?;
+        while let Some(process) = self.pop_idle() {
+            // The system may have ended it since its last task, for its memory or by an operator.
+            match self.run_in(process, task, receive) {
+                End::NotAccepted(error) => tracing::debug!(%error, "an idle worker process ended; another one is used"),
+                end => return end.result(),
+            }
+        }
+        self.run_in(Process::start(&self.0.options)?, task, receive).result()
+    }
+
+    /// Runs a task in a worker, which then waits for the next task or is replaced.
+    fn run_in(
+        &self,
+        mut process: Process,
+        task: &Task<'_>,
+        receive: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>,
+    ) -> End {
         let input = process.input();
         let calls = Calls::new(process.input(), CALL_LIMITS);
         let end = thread::scope(|scope| {
@@ -168,7 +195,7 @@ impl Pool {
                 scope.spawn(move || write(&input, task));
             }
             let end = self.watch(&mut process, task, &calls, scope, receive);
-            if let End::Failed(_) = end {
+            if let End::Failed(_) | End::NotAccepted(_) = end {
                 process.kill(); // and so ends the writing
             }
             end
@@ -176,20 +203,14 @@ impl Pool {
         calls.end();
         process.tasks += 1;
         match end {
-            End::Done => {
-                self.give_back(process);
-                Ok(())
-            }
-            End::Stopped(error) => {
-                self.give_back(process);
-                Err(error)
-            }
-            End::Failed(error) => {
+            End::Done | End::Stopped(_) => self.give_back(process),
+            End::Failed(_) => {
                 drop(process); // its memory is free before the next task starts
                 self.replenish();
-                Err(error)
             }
+            End::NotAccepted(_) => {}
         }
+        end
     }
 
     /// Passes on the frames of a worker, and checks the limits.
@@ -204,6 +225,7 @@ impl Pool {
         let started = Instant::now();
         let limit = self.limits().memory_megabytes;
         let mut checked = started;
+        let mut is_accepted = false;
         let mut cancelled: Option<(Instant, WorkerError)> = None;
         loop {
             match process.receive(WATCH) {
@@ -213,6 +235,7 @@ impl Pool {
                         None => End::Done,
                     };
                 }
+                Ok(Ok(Frame { kind: Kind::Accepted, .. })) => is_accepted = true,
                 Ok(Ok(Frame { kind: Kind::Output, content })) => {
                     if cancelled.is_none() && receive(content).is_break() {
                         cancel(process, scope);
@@ -227,7 +250,11 @@ impl Pool {
                 Ok(Err(error)) => return End::Failed(WorkerError::Ended(error.to_string())),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return End::Failed(cancelled.map_or_else(|| self.ended(process), |(_, error)| error));
+                    return match cancelled {
+                        Some((_, error)) => End::Failed(error),
+                        None if is_accepted => End::Failed(self.ended(process)),
+                        None => End::NotAccepted(WorkerError::Ended(process.end_reason())),
+                    };
                 }
             }
             if checked.elapsed() < WATCH {
@@ -263,15 +290,6 @@ impl Pool {
         }
         tracing::warn!(%reason, "a worker process ended unexpectedly; its task failed, others continue");
         WorkerError::Ended(reason)
-    }
-
-    fn take(&self) -> Result<Process, WorkerError> {
-        while let Some(mut process) = self.pop_idle() {
-            if process.is_running() {
-                return Ok(process);
-            }
-        }
-        Process::start(&self.0.options)
     }
 
     fn pop_idle(&self) -> Option<Process> {

@@ -108,11 +108,6 @@ impl Process {
         Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
     }
 
-    /// Returns true if the process has not ended.
-    pub(crate) fn is_running(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
-    }
-
     /// Ends the process. Its frames end, too.
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill(); // it may have ended already

@@ -15,6 +15,7 @@ pub(crate) enum Kind {
     EndOfInput,
     Cancel,
     Ready,
+    Accepted,
     Output,
     Done,
     Open,
@@ -23,12 +24,13 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Task,
         Self::Input,
         Self::EndOfInput,
         Self::Cancel,
         Self::Ready,
+        Self::Accepted,
         Self::Output,
         Self::Done,
         Self::Open,
@@ -43,6 +45,7 @@ impl Kind {
             Self::EndOfInput => b'E',
             Self::Cancel => b'C',
             Self::Ready => b'R',
+            Self::Accepted => b'A',
             Self::Output => b'O',
             Self::Done => b'D',
             Self::Open => b'Q',

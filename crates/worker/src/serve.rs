@@ -127,6 +127,7 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
     while let Some(frame) = protocol::read(&mut input)? {
         match frame.kind {
             Kind::Task => {
+                protocol::write(&mut *lock(&output), Kind::Accepted, &[])?;
                 let (sender, receiver) = channel();
                 pieces = Some(sender);
                 cancellation = Arc::default();

@@ -308,6 +308,16 @@ fn a_worker_is_used_again(pool: &Pool) {
     assert_eq!(run(pool, "process"), run(pool, "process"));
 }
 
+/// The pool may not know yet that its idle worker has ended.
+fn an_idle_worker_that_ended_costs_nothing(pool: &Pool) {
+    for _ in 0..20 {
+        let process = run(pool, "process").expect("an id");
+        assert!(Command::new("kill").args(["-9", &process]).status().is_ok_and(|status| status.success()));
+        let next = run(pool, "process").expect("answered by another worker");
+        assert_ne!(next, process);
+    }
+}
+
 fn memory_is_limited(pool: &Pool) {
     for task in ["allocate 400", "reserve"] {
         assert_eq!(run(pool, task), Err(WorkerError::Memory(MEGABYTES)), "{task}");
@@ -453,10 +463,11 @@ fn main() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let pool = Pool::start(options(folder.path())).map_err(io::Error::other)?;
     type Check = (&'static str, fn(&Pool));
-    let checks: [Check; 10] = [
+    let checks: [Check; 11] = [
         ("results_are_complete", results_are_complete),
         ("calls_are_answered", calls_are_answered),
         ("a_worker_is_used_again", a_worker_is_used_again),
+        ("an_idle_worker_that_ended_costs_nothing", an_idle_worker_that_ended_costs_nothing),
         ("memory_is_limited", memory_is_limited),
         ("a_worker_that_keeps_memory_is_replaced", a_worker_that_keeps_memory_is_replaced),
         ("time_is_limited", time_is_limited),

@@ -11,7 +11,7 @@ use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_index::vectors::Rows;
 use lodeseek_index::{Analysis, AnalysisKind, IndexWriter, Snapshot};
 use lodeseek_snippet::{IlluSnip, Method, MethodError, TripleBudget};
-use lodeseek_store::{Entry, Store};
+use lodeseek_store::Store;
 use oxrdf::Triple;
 use oxsdatatypes::DateTime;
 use serde::Serialize;
@@ -222,26 +222,29 @@ impl<'s> Indexer<'s> {
             writer = writer.with_analysis(analysis);
         }
         let indexed = writer.snapshot()?.versions()?;
-        let entries = self.store.entries()?;
         let mut report = IndexReport { analysis: writer.analysis(), ..IndexReport::default() };
+        let deriver = self.deriver(&writer);
+        let (mut candidates, mut changed) = (Vec::new(), Vec::new());
+        self.store.for_each_entry(|entry| {
+            candidates.push(duplicates::candidate(self.store, &entry)?);
+            let version = deriver.version(&entry)?;
+            let id = entry.dataset.metadata.id;
+            if !self.options.rebuild && indexed.get(&id) == Some(&version) {
+                report.unchanged += 1;
+            } else {
+                changed.push((id, version));
+            }
+            Ok::<_, EngineError>(())
+        })?;
         for id in indexed.keys() {
-            if entries.binary_search_by(|entry| entry.dataset.metadata.id.cmp(id)).is_err() {
+            if candidates.binary_search_by(|candidate| candidate.id().cmp(id)).is_err() {
                 writer.remove(id);
                 report.removed += 1;
             }
         }
-        duplicates::update(self.store, &entries)?;
-        let deriver = self.deriver(&writer);
-        let mut changed = Vec::new();
-        for entry in entries {
-            let version = deriver.version(&entry)?;
-            if !self.options.rebuild && indexed.get(&entry.dataset.metadata.id) == Some(&version) {
-                report.unchanged += 1;
-            } else {
-                changed.push((entry, version));
-            }
-        }
-        self.index_entries(&changed, &deriver, &mut writer, &mut report, on_progress)?;
+        duplicates::update(self.store, &candidates)?;
+        drop(candidates);
+        self.index_datasets(&changed, &deriver, &mut writer, &mut report, on_progress)?;
         let started = Instant::now();
         writer.commit()?;
         writer.finish()?;
@@ -279,15 +282,13 @@ impl<'s> Indexer<'s> {
             writer.remove(id);
         }
         let deriver = indexer.deriver(&writer);
-        let mut entries = Vec::with_capacity(changed.len());
+        let mut versions = Vec::with_capacity(changed.len());
         for id in changed {
-            let entry = self.store.entry(id)?;
-            let version = deriver.version(&entry)?;
-            entries.push((entry, version));
+            versions.push((id.clone(), deriver.version(&self.store.entry(id)?)?));
         }
         // A single commit: all changes become visible together.
         let options = IndexOptions { commit_triples: u64::MAX, ..indexer.options };
-        Indexer { options, ..indexer }.index_entries(&entries, &deriver, &mut writer, &mut report, &|_| ())?;
+        Indexer { options, ..indexer }.index_datasets(&versions, &deriver, &mut writer, &mut report, &|_| ())?;
         let started = Instant::now();
         writer.merge_segments()?;
         report.times.index += started.elapsed();
@@ -299,23 +300,24 @@ impl<'s> Indexer<'s> {
     }
 
     /// Returns the data of a dataset's document: from the source, else from its content.
-    fn derive(&self, deriver: &Deriver<'_>, entry: &Entry, version: &str) -> Result<DerivedDataset, EngineError> {
-        let id = &entry.dataset.metadata.id;
+    fn derive(&self, deriver: &Deriver<'_>, id: &DatasetId, version: &str) -> Result<DerivedDataset, EngineError> {
         if let Some(derived) = self.source.and_then(|source| source.derived(id, version)) {
             return Ok(DerivedDataset { is_reused: true, ..derived });
         }
         let started = Instant::now();
-        let content = self.store.open_content(entry)?;
+        let entry = self.store.entry(id)?;
+        let content = self.store.open_content(&entry)?;
         let read = started.elapsed();
-        let mut derived = deriver.derive(self.store.content_folder(), entry, version, &content)?;
+        let mut derived = deriver.derive(self.store.content_folder(), &entry, version, &content)?;
         derived.times.read += read;
         Ok(derived)
     }
 
-    /// Prepares datasets in worker threads and writes them in this one.
-    fn index_entries(
+    /// Prepares datasets in worker threads and writes them in this one. `datasets` are ids with versions: all descriptions of a large
+    /// collection are more than its memory.
+    fn index_datasets(
         &self,
-        entries: &[(Entry, String)],
+        datasets: &[(DatasetId, String)],
         deriver: &Deriver<'_>,
         writer: &mut IndexWriter,
         report: &mut IndexReport,
@@ -327,8 +329,8 @@ impl<'s> Indexer<'s> {
             for _ in 0..self.options.threads {
                 let (sender, next) = (sender.clone(), &next);
                 scope.spawn(move || {
-                    while let Some((entry, version)) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if sender.send(self.derive(deriver, entry, version)).is_err() {
+                    while let Some((id, version)) = datasets.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if sender.send(self.derive(deriver, id, version)).is_err() {
                             return; // The writing thread has failed and returns its error.
                         }
                     }
@@ -353,7 +355,7 @@ impl<'s> Indexer<'s> {
                 if batch.triples >= self.options.commit_triples {
                     self.commit(std::mem::take(&mut batch), writer, &mut report.times)?;
                 }
-                on_progress(IndexProgress { datasets: report.indexed, total: entries.len(), triples: report.triples });
+                on_progress(IndexProgress { datasets: report.indexed, total: datasets.len(), triples: report.triples });
             }
             self.commit(batch, writer, &mut report.times)
         })

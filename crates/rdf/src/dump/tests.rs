@@ -388,6 +388,23 @@ fn compressions_and_archives() {
     assert_eq!((triples.len(), reports[0].outcome), (1, Outcome::Truncated), "{reports:?}");
 }
 
+/// A long name is small when compressed. The library alone would read it whole.
+#[test]
+fn names_of_archive_members_are_cut() {
+    let nt = NT.as_bytes();
+    let mut builder = tar::Builder::new(Vec::new());
+    for (kind, bytes) in [(tar::EntryType::GNULongName, vec![b'n'; 1 << 20]), (tar::EntryType::Regular, nt.to_vec())] {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(bytes.len() as u64);
+        header.set_cksum();
+        builder.append(&header, bytes.as_slice()).expect("in memory");
+    }
+    let (triples, reports) = read_with(Limits::default(), "dump", &builder.into_inner().expect("in memory"));
+    assert_eq!(triples.len(), 1);
+    assert_eq!(reports[0].file.len(), "dump!".len() + (64 << 10));
+}
+
 #[test]
 fn bombs_nesting_and_paths() {
     let nt = NT.as_bytes();

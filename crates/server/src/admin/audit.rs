@@ -1,8 +1,14 @@
 //! Audit log of the administration: `home/audit.jsonl`, one JSON object for each change, in the order of their ends.
+//!
+//! The last member of each entry is the SHA-256 of the rest of its line, so that damage is detected. It does not protect from a writer
+//! of the file, who can compute it. Entries of earlier versions have none.
 
 use serde::Serialize;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -11,6 +17,61 @@ use std::sync::PoisonError;
 const FILE: &str = "audit.jsonl";
 /// Maximum number of bytes read from the end of the file for a list of the last entries.
 const MAX_READ: u64 = 1 << 20;
+
+/// Name of the last member of an entry, with the syntax around it.
+const CHECKSUM: &str = r#","sha256":""#;
+
+/// Members of an entry. Those of earlier versions have no other.
+const MEMBERS: [&str; 8] = ["time", "job", "by", "action", "datasets", "works", "outcome", "detail"];
+
+fn checksum(entry: &[u8]) -> String {
+    Sha256::digest(entry).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Returns the line of an entry: its JSON with the checksum as last member.
+fn line_of(entry: &AuditEntry<'_>) -> io::Result<String> {
+    let entry = serde_json::to_string(entry)?;
+    let checksum = checksum(entry.as_bytes());
+    let open = entry.strip_suffix('}').unwrap_or(&entry);
+    Ok(format!("{open}{CHECKSUM}{checksum}\"}}\n"))
+}
+
+fn is_sound(line: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(line) else { return false };
+    match text.rsplit_once(CHECKSUM) {
+        Some((open, rest)) => rest.strip_suffix("\"}") == Some(checksum(format!("{open}}}").as_bytes()).as_str()),
+        None => serde_json::from_str::<serde_json::Map<_, _>>(text)
+            .is_ok_and(|entry| entry.keys().all(|member| MEMBERS.contains(&member.as_str()))),
+    }
+}
+
+/// Returns the numbers of the damaged lines of a home's audit log, from 1.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn damaged_audit_lines(home: &Path) -> io::Result<Vec<usize>> {
+    let file = match File::open(audit_path(home)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut damaged = Vec::new();
+    for (place, line) in BufReader::new(file).split(b'\n').enumerate() {
+        if !is_sound(&line?) {
+            damaged.push(place + 1);
+        }
+    }
+    Ok(damaged)
+}
+
+/// Returns the path of a home's audit log.
+#[must_use]
+pub fn audit_path(home: &Path) -> PathBuf {
+    home.join(FILE)
+}
 
 /// A change that was made, failed, or was cancelled.
 #[derive(Clone, Debug, Serialize)]
@@ -38,24 +99,23 @@ pub(crate) struct AuditLog {
 
 impl AuditLog {
     pub(crate) fn new(home: &Path) -> Self {
-        Self { path: home.join(FILE), writing: Mutex::default() }
+        Self { path: audit_path(home), writing: Mutex::default() }
     }
 
     /// Appends an entry and waits until it is on the disk.
     pub(crate) fn append(&self, entry: &AuditEntry<'_>) -> io::Result<()> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut line = serde_json::to_vec(entry)?;
-        line.push(b'\n');
+        let line = line_of(entry)?;
         let mut options = File::options();
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&self.path)?;
-        file.write_all(&line)?;
+        file.write_all(line.as_bytes())?;
         file.sync_data()
     }
 
-    /// Returns the last entries as JSON lines, the oldest first.
+    /// Returns the last entries as JSON lines, the oldest first. In place of a damaged one it returns an object that contains its text.
     pub(crate) fn last(&self, most: usize) -> io::Result<String> {
         let mut file = match File::open(&self.path) {
             Ok(file) => file,
@@ -66,13 +126,20 @@ impl AuditLog {
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let mut lines: Vec<&str> = text.lines().collect();
-        if start > 0 && !lines.is_empty() {
+        let mut lines: Vec<&[u8]> = bytes.strip_suffix(b"\n").unwrap_or(&bytes).split(|byte| *byte == b'\n').collect();
+        if start > 0 || bytes.is_empty() {
             lines.remove(0); // the end of an entry
         }
-        let first = lines.len().saturating_sub(most);
-        Ok(lines[first..].iter().map(|line| format!("{line}\n")).collect())
+        let mut text = String::new();
+        for line in &lines[lines.len().saturating_sub(most)..] {
+            let entry = String::from_utf8_lossy(line);
+            let _ = if is_sound(line) {
+                writeln!(text, "{entry}")
+            } else {
+                writeln!(text, "{}", json!({ "damaged": entry }))
+            };
+        }
+        Ok(text)
     }
 }
 
@@ -103,5 +170,38 @@ mod tests {
         let lines: Vec<serde_json::Value> =
             last.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         assert_eq!((lines.len(), &lines[0]["job"], &lines[1]["datasets"][0]), (2, &6.into(), &"d7".into()));
+    }
+    #[test]
+    fn damaged_entries_are_detected() {
+        let home = tempfile::tempdir().expect("a folder");
+        let log = AuditLog::new(home.path());
+        let old = "{\"time\":1,\"job\":1}\n";
+        std::fs::write(home.path().join(FILE), old).expect("written");
+        for job in 2..=4 {
+            let datasets = ["a \"quoted\" id, with ,\"sha256\":\" in it".to_owned()];
+            let entry = AuditEntry {
+                time: 1,
+                job,
+                by: "ci",
+                action: "put",
+                datasets: &datasets,
+                works: &[],
+                outcome: "done",
+                detail: None,
+            };
+            log.append(&entry).expect("written");
+        }
+        assert_eq!(damaged_audit_lines(home.path()).expect("read"), [0_usize; 0]);
+        let sound = std::fs::read(home.path().join(FILE)).expect("read");
+        for place in old.len()..sound.len() {
+            for bit in 0..8 {
+                let mut bytes = sound.clone();
+                bytes[place] ^= 1 << bit;
+                std::fs::write(home.path().join(FILE), &bytes).expect("written");
+                let damaged = damaged_audit_lines(home.path()).expect("read");
+                assert!(!damaged.is_empty(), "byte {place}, bit {bit}");
+                assert!(log.last(9).expect("read").contains("{\"damaged\":"), "byte {place}, bit {bit}");
+            }
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Periods and places in the words of a text, in English, German, French, Spanish and Italian.
 //!
-//! Recognized are years of four digits from 1000 to 2100, their ranges and open ranges, and names of the countries that
-//! have a box. Other numbers, months, days, decades, centuries, regions and cities are not recognized.
+//! Recognized are years of four digits from 1000 to 2100, months by name with a year, months and days of ISO 8601, their ranges and
+//! open ranges, and names of the countries that have a box. Other numbers, other forms of days, decades, centuries, regions and cities
+//! are not recognized.
 
 mod country_names;
 mod temporal;
@@ -29,7 +30,7 @@ pub struct CoverageExpression {
 /// The period or the place that an expression names.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum CoverageValue {
-    /// A period of whole years.
+    /// A period of whole days.
     Period(Period),
     /// A country.
     Place {
@@ -260,6 +261,35 @@ mod tests {
     }
 
     #[test]
+    fn months_and_days_are_periods() {
+        let may = "2015-05-01..2015-05-31";
+        for text in ["May 2015", "Mai 2015", "mai 2015", "mayo de 2015", "maggio 2015", "may of 2015", "2015-05"] {
+            assert_eq!(recognized(text), [format!("{text}={may}")]);
+            let inside = format!("air quality in {text}, hourly");
+            assert_eq!(recognized(&inside), [format!("{text}={may}")], "{inside}");
+        }
+        for (text, value) in [
+            ("February 2012", "2012-02-01..2012-02-29"),
+            ("März 2015", "2015-03-01..2015-03-31"),
+            ("août 2015", "2015-08-01..2015-08-31"),
+            ("2015-05-07", "2015-05-07"),
+            ("from May 2015 to June 2016", "2015-05-01..2016-06-30"),
+            ("von Mai 2015 bis 2016", "2015-05-01..2016-12-31"),
+            ("entre mayo de 2015 y junio de 2016", "2015-05-01..2016-06-30"),
+            ("2015-05 - 2015-07", "2015-05-01..2015-07-31"),
+            ("since May 2015", "2015-05-01.."),
+            ("after December 2015", "2016.."),
+            ("before 2015-05-01", "..2015-04-30"),
+            ("bis Mai 2015", "..2015-05-31"),
+        ] {
+            assert_eq!(recognized(text), [format!("{text}={value}")]);
+        }
+        assert_eq!(recognized("Mars 2020"), ["2020=2020"], "the planet");
+        assert_eq!(recognized("may, 2015"), ["2015=2015"]);
+        assert_eq!(recognized("May to June"), [""; 0]);
+    }
+
+    #[test]
     fn other_numbers_are_no_years() {
         for text in [
             "0999",
@@ -268,8 +298,9 @@ mod tests {
             "20100",
             "2010s",
             "ISO 8601-2019",
-            "2010-05-01",
-            "2010-05",
+            "2010-13",
+            "2010-02-30",
+            "2010-05-01T10:00",
             "2010/11",
             "1.2010",
             "2010.5",

@@ -1,30 +1,30 @@
-//! Years and their ranges.
+//! Years, months and days, and their ranges.
 
 use super::{CoverageValue, Words};
 use crate::coverage::period::TEXT_YEARS;
 use crate::coverage::{Day, Period};
 
-/// Characters between the years of a range.
+/// Characters between the dates of a range.
 const DASHES: [&str; 6] = ["-", "–", "—", "/", "..", "…"];
 
-/// Meaning of words before a year.
+/// Meaning of words before a date.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cue {
-    /// Begins a range; before a year alone it has no meaning.
+    /// Begins a range; before a date alone it has no meaning.
     Range,
-    /// Begins a range with an "and" between its years.
+    /// Begins a range with an "and" between its dates.
     Between,
-    /// The period begins with the year.
+    /// The period begins with the date.
     Since,
-    /// The period begins after the year.
+    /// The period begins after the date.
     After,
-    /// The period ends before the year.
+    /// The period ends before the date.
     Before,
-    /// The period ends with the year.
+    /// The period ends with the date.
     Until,
 }
 
-/// Words before a year, in lower case and without accents. Longer ones are before those that they begin with.
+/// Words before a date, in lower case and without accents. Longer ones are before those that they begin with.
 const CUES: &[(&[&str], Cue)] = &[
     // English.
     (&["from"], Cue::Range),
@@ -69,7 +69,7 @@ const CUES: &[(&[&str], Cue)] = &[
     (&["fino", "al"], Cue::Until),
 ];
 
-/// Words between a cue and its year.
+/// Words between a cue and its date.
 const FILLERS: [&str; 17] = [
     "the", "year", "years", "dem", "den", "jahr", "jahren", "l", "la", "annee", "annees", "el", "ano", "anos", "il",
     "anno", "anni",
@@ -77,7 +77,7 @@ const FILLERS: [&str; 17] = [
 /// Maximum number of such words.
 const MAX_FILLERS: usize = 2;
 
-/// Words between the years of a range.
+/// Words between the dates of a range.
 const TO: &[&[&str]] = &[
     &["to"],
     &["until"],
@@ -93,13 +93,54 @@ const TO: &[&[&str]] = &[
     &["fino", "al"],
     &["fino", "a"],
 ];
-/// Words between the years of a range that began with [`Cue::Between`].
+/// Words between the dates of a range that began with [`Cue::Between`].
 const AND: &[&[&str]] = &[&["and"], &["und"], &["et"], &["y"], &["e"]];
 /// Words for the present, as the end of a range.
 const PRESENT: &[&[&str]] =
     &[&["present"], &["today"], &["now"], &["heute"], &["aujourd", "hui"], &["hoy"], &["la", "actualidad"], &["oggi"]];
-/// Words after "from" and a year, for a range without end.
+/// Words after "from" and a date, for a range without end.
 const ONWARDS: &[&[&str]] = &[&["on"], &["onward"], &["onwards"]];
+
+/// Names of the months, in lower case and without accents. French `mars` is omitted: in English it is a planet.
+const MONTHS: [&[&str]; 12] = [
+    &["january", "januar", "janner", "janvier", "enero", "gennaio"],
+    &["february", "februar", "fevrier", "febrero", "febbraio"],
+    &["march", "marz", "marzo"],
+    &["april", "avril", "abril", "aprile"],
+    &["may", "mai", "mayo", "maggio"],
+    &["june", "juni", "juin", "junio", "giugno"],
+    &["july", "juli", "juillet", "julio", "luglio"],
+    &["august", "aout", "agosto"],
+    &["september", "septembre", "septiembre", "settembre"],
+    &["october", "oktober", "octobre", "octubre", "ottobre"],
+    &["november", "novembre", "noviembre"],
+    &["december", "dezember", "decembre", "diciembre", "dicembre"],
+];
+/// Words between a month and its year.
+const OF: [&str; 3] = ["of", "de", "del"];
+
+/// A year, a month or a day.
+#[derive(Clone, Copy)]
+struct Date {
+    first: Day,
+    last: Day,
+}
+
+impl Date {
+    fn from_year(year: i32) -> Option<Self> {
+        Some(Self { first: Day::from_date(year, 1, 1)?, last: Day::from_date(year, 12, 31)? })
+    }
+
+    fn from_month(year: i32, month: u32) -> Option<Self> {
+        let last = (28..=31).rev().find_map(|day| Day::from_date(year, month, day))?;
+        Some(Self { first: Day::from_date(year, month, 1)?, last })
+    }
+
+    fn from_day(year: i32, month: u32, day: u32) -> Option<Self> {
+        let day = Day::from_date(year, month, day)?;
+        Some(Self { first: day, last: day })
+    }
+}
 
 /// Returns the period of the expression that begins at a word, and the place of the word after it.
 pub(super) fn expression_at(words: &Words<'_>, place: usize) -> Option<(CoverageValue, usize)> {
@@ -126,35 +167,35 @@ fn after_fillers(words: &Words<'_>, place: usize) -> usize {
     next
 }
 
-/// Returns the period of the year at a word after a cue, or of the range that begins with it.
+/// Returns the period of the date at a word after a cue, or of the range that begins with it.
 fn period_at(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Period, usize)> {
-    let year = year_at(words, place)?;
+    let (date, next) = date_at(words, place)?;
     if cue.is_some() && !is_connected(words, place) {
         return None;
     }
     if !matches!(cue, Some(Cue::Until | Cue::Before | Cue::After))
-        && let Some((last, next)) = end_of_range(words, cue, place + 1)
-        && let Some(period) = years(Some(year), last)
+        && let Some((last, next)) = end_of_range(words, cue, next)
+        && let Some(period) = Period::new(Some(date.first), last.map(|date| date.last))
     {
         return Some((period, next));
     }
-    let next = place + 1;
-    match cue {
-        None => Some((years(Some(year), Some(year))?, next)),
+    let (first, last) = match cue {
+        None => (Some(date.first), Some(date.last)),
         Some(Cue::Range) => {
             let onwards = phrase_at(words, ONWARDS, next).filter(|_| is_connected(words, next))?;
-            Some((years(Some(year), None)?, next + onwards))
+            return Some((Period::new(Some(date.first), None)?, next + onwards));
         }
-        Some(Cue::Between) => None,
-        Some(Cue::Since) => Some((years(Some(year), None)?, next)),
-        Some(Cue::After) => Some((years(Some(year + 1), None)?, next)),
-        Some(Cue::Before) => Some((years(None, Some(year - 1))?, next)),
-        Some(Cue::Until) => Some((years(None, Some(year))?, next)),
-    }
+        Some(Cue::Between) => return None,
+        Some(Cue::Since) => (Some(date.first), None),
+        Some(Cue::After) => (Some(Day::from_number(date.last.number() + 1)), None),
+        Some(Cue::Before) => (None, Some(Day::from_number(date.first.number() - 1))),
+        Some(Cue::Until) => (None, Some(date.last)),
+    };
+    Some((Period::new(first, last)?, next))
 }
 
-/// Returns the last year of a range, and the place of the word after it. `Some(None)` is the present.
-fn end_of_range(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Option<i32>, usize)> {
+/// Returns the last date of a range, and the place of the word after it. `Some(None)` is the present.
+fn end_of_range(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Option<Date>, usize)> {
     words.folded(place)?;
     if DASHES.contains(&words.gap_before(place)) {
         return end_at(words, place);
@@ -166,10 +207,10 @@ fn end_of_range(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Op
     found.filter(|_| is_connected(words, place) && is_connected(words, end))
 }
 
-/// Returns the year or the present at a word, and the place of the word after it.
-fn end_at(words: &Words<'_>, place: usize) -> Option<(Option<i32>, usize)> {
-    if let Some(year) = year_at(words, place) {
-        return Some((Some(year), place + 1));
+/// Returns the date or the present at a word, and the place of the word after it.
+fn end_at(words: &Words<'_>, place: usize) -> Option<(Option<Date>, usize)> {
+    if let Some((date, next)) = date_at(words, place) {
+        return Some((Some(date), next));
     }
     phrase_at(words, PRESENT, place).map(|length| (None, place + length))
 }
@@ -185,14 +226,37 @@ fn is_connected(words: &Words<'_>, place: usize) -> bool {
     matches!(words.gap_before(place), "" | "'" | "’")
 }
 
-fn year_at(words: &Words<'_>, place: usize) -> Option<i32> {
-    let word = words.folded(place)?;
-    let is_number = word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
-    word.parse().ok().filter(|year| is_number && TEXT_YEARS.contains(year))
+/// Returns the date at a word, and the place of the word after it: `2015`, `May 2015`, `mayo de 2015`, `2015-05` or `2015-05-01`.
+fn date_at(words: &Words<'_>, place: usize) -> Option<(Date, usize)> {
+    let Some(year) = year_at(words, place) else { return month_at(words, place) };
+    let part = |place: usize| number_at(words, place, 2).filter(|_| words.gap_before(place) == "-");
+    let Some(month) = part(place + 1) else { return Some((Date::from_year(year)?, place + 1)) };
+    match part(place + 2) {
+        Some(day) => Some((Date::from_day(year, month, day)?, place + 3)),
+        None => Some((Date::from_month(year, month)?, place + 2)),
+    }
 }
 
-/// Returns the period from the beginning of a year to the end of another. `None` if it is reversed.
-fn years(first: Option<i32>, last: Option<i32>) -> Option<Period> {
-    let first = first.and_then(|year| Day::from_date(year, 1, 1));
-    Period::new(first, last.and_then(|year| Day::from_date(year, 12, 31)))
+/// Returns the month and year at a word, and the place of the word after them.
+fn month_at(words: &Words<'_>, place: usize) -> Option<(Date, usize)> {
+    let name = words.folded(place)?;
+    let month = MONTHS.iter().position(|names| names.contains(&name))?;
+    let next = place + 1;
+    let has_of = words.folded(next).is_some_and(|word| OF.contains(&word));
+    let year_place = next + usize::from(has_of);
+    let is_connected = (next..=year_place).all(|place| words.gap_before(place).is_empty());
+    let year = year_at(words, year_place).filter(|_| is_connected)?;
+    Some((Date::from_month(year, u32::try_from(month).ok()? + 1)?, year_place + 1))
+}
+
+fn year_at(words: &Words<'_>, place: usize) -> Option<i32> {
+    let year = number_at(words, place, 4)?;
+    i32::try_from(year).ok().filter(|year| TEXT_YEARS.contains(year))
+}
+
+/// Returns the number at a word, if it has so many digits.
+fn number_at(words: &Words<'_>, place: usize, digits: usize) -> Option<u32> {
+    let word = words.folded(place)?;
+    let is_number = word.len() == digits && word.bytes().all(|byte| byte.is_ascii_digit());
+    word.parse().ok().filter(|_| is_number)
 }
