@@ -452,7 +452,7 @@ class Chaos:
             self.load(victim, *(["--no-store"] if subject.name else []))
             outcome += ", loaded again"
         else:
-            outcome += ", restored from a backup" if has_lost_tokens else ", repaired"
+            outcome += ", restored from a backup" if lost else ", repaired"
         if "quality:" in verified.out:
             self.check_addresses(victim)
         after, detail = classify(battery(self.program, victim, subject.commands), subject.reference, subject.commands)

@@ -94,6 +94,7 @@ use lodeseek_rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek};
 use lodeseek_rdf::{MAX_COMPACT_BYTES, TripleGraph, TripleGraphBuilder};
 use oxigraph::store::{StorageError, Store as Oxigraph};
 use oxrdf::{GraphNameRef, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
+use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -484,7 +485,8 @@ impl Store {
         self.node_and_parts(graph, &self.iris.dataset(id))
     }
 
-    /// Replaces the triples of some datasets in a graph of derived data.
+    /// Replaces the triples of some datasets in a graph of derived data. Only what differs is written: removing a triple costs many
+    /// times as much as reading it.
     ///
     /// Small changes are one transaction. For large ones the old triples are removed in one transaction, and the new ones are
     /// bulk-loaded. Between the two the data is missing, but never wrong. The stage that writes it records its work afterwards.
@@ -493,24 +495,25 @@ impl Store {
         let commit = self.start_commit();
         let mut transaction = self.oxigraph.start_transaction()?;
         self.mark(&commit, &mut transaction)?;
-        for (id, _) in &new {
-            for triple in self.derived(graph, id)? {
+        let mut added = Vec::new();
+        for (id, triples) in new {
+            let mut old: FxHashSet<Triple> = self.derived(graph, &id)?.into_iter().collect();
+            added.extend(triples.into_iter().filter(|triple| !old.remove(triple)));
+            for triple in old {
                 transaction.remove(&triple.in_graph(graph.clone()));
             }
         }
-        let is_small = new.iter().map(|(_, triples)| triples.len()).sum::<usize>() <= MAX_TRANSACTION_TRIPLES;
-        if is_small {
-            for triple in new.iter().flat_map(|(_, triples)| triples) {
-                transaction.insert(&triple.clone().in_graph(graph.clone()));
+        let quads = added.into_iter().map(|triple| triple.in_graph(graph.clone()));
+        if quads.len() <= MAX_TRANSACTION_TRIPLES {
+            for quad in quads {
+                transaction.insert(&quad);
             }
             transaction.commit()?;
             return self.finish_commit(commit);
         }
         transaction.commit()?;
         let mut loader = self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(200);
-        loader.load_quads(
-            new.into_iter().flat_map(|(_, triples)| triples).map(|triple| triple.in_graph(graph.clone())),
-        )?;
+        loader.load_quads(quads)?;
         loader.commit()?;
         self.finish_commit(commit)
     }
