@@ -405,13 +405,27 @@ fn constants_go_along() {
 #[test]
 fn a_service_in_a_graph_reads_its_own_graphs() {
     let (home, services) = counting(5, 3);
-    let request = QueryRequest {
-        query: format!("{PREFIX} SELECT * {{ GRAPH ?g {{ ?n :a ?x SERVICE <{ONE}> {{ ?n :b ?y }} }} }}"),
-        named_graphs: vec![NamedNode::new(HERE).expect("an IRI")],
-        services: Some(Arc::new(services)),
-        ..QueryRequest::default()
-    };
-    assert_eq!(rows(&home.queries.evaluate(&request, &limits()).expect("an answer")), 3);
+    let services = Arc::new(services);
+    let service = format!("SERVICE <{ONE}> {{ ?n :b ?y }}");
+    for (group, expected) in [
+        (format!("GRAPH <{HERE}> {{ {service} }}"), 3),
+        (format!("GRAPH <{HERE}> {{ ?n :a ?x {service} }}"), 3),
+        (format!("GRAPH ?g {{ {service} }}"), 3),
+        (format!("GRAPH ?g {{ ?n :a ?x {service} }}"), 3),
+        (format!("GRAPH ?g {{ ?n :a ?x OPTIONAL {{ {service} }} }}"), 5),
+        (format!("GRAPH ?g {{ {{ ?n :a ?x }} UNION {{ {service} }} }}"), 8),
+        (format!("GRAPH ?g {{ ?n :a ?x FILTER EXISTS {{ {service} }} }}"), 3),
+        (format!("GRAPH ?g {{ ?n :a ?x MINUS {{ {service} }} }}"), 2),
+        (format!("GRAPH ?g {{ {{ SELECT ?n {{ {service} }} }} }}"), 3),
+    ] {
+        let request = QueryRequest {
+            query: format!("{PREFIX} SELECT * {{ {group} }}"),
+            named_graphs: vec![NamedNode::new(HERE).expect("an IRI")],
+            services: Some(Arc::clone(&services) as Arc<dyn Services>),
+            ..QueryRequest::default()
+        };
+        assert_eq!(rows(&home.queries.evaluate(&request, &limits()).expect("an answer")), expected, "{group}");
+    }
 }
 
 #[test]

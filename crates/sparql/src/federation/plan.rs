@@ -429,6 +429,8 @@ impl Plan {
         if let Some(provenance) = &provenance {
             inner = join(one(provenance, &own), inner);
         }
+        // Otherwise the variable of a `GRAPH` around it would be one that the rows must bind.
+        let inner = GraphPattern::Graph { name: own.clone().into(), inner: Box::new(inner) };
         GraphPattern::Service { name: own.into(), inner: Box::new(inner), silent }
     }
 
