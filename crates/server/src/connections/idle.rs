@@ -1,9 +1,12 @@
-//! Connections without a request in progress. If all permits are taken, the one that has waited longest gives its permit to a new
-//! connection. So clients that open connections and send nothing cannot exclude those that send a request.
+//! Connections without a request in progress. If all permits are taken, one of them gives its permit to a new connection: the one that has
+//! waited longest, of the client that has most of them. So clients that open connections and send nothing cannot exclude others, not even
+//! those that are slow to send their request.
 
 use crate::permits::Permit;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::mem;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
@@ -18,8 +21,22 @@ struct Queue {
 }
 
 struct Waiting {
+    /// Address of the client. `None` for a trusted proxy, whose connections have many clients.
+    client: Option<IpAddr>,
     permit: Permit,
     closed: Arc<Notify>,
+}
+
+impl Queue {
+    /// Returns the turn of the connection that has waited longest, of the client with most waiting connections. Each connection of a
+    /// trusted proxy counts as one client.
+    fn turn_to_close(&self) -> Option<u64> {
+        let mut clients: HashMap<Result<IpAddr, u64>, (usize, Reverse<u64>)> = HashMap::new();
+        for (turn, waiting) in &self.waiting {
+            clients.entry(waiting.client.ok_or(*turn)).or_insert((0, Reverse(*turn))).0 += 1;
+        }
+        clients.into_values().max().map(|(_, Reverse(turn))| turn)
+    }
 }
 
 impl IdleConnections {
@@ -27,11 +44,11 @@ impl IdleConnections {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, permit: Permit, closed: &Arc<Notify>) -> u64 {
+    fn push(&self, client: Option<IpAddr>, permit: Permit, closed: &Arc<Notify>) -> u64 {
         let mut queue = self.queue();
         queue.next += 1;
         let turn = queue.next;
-        queue.waiting.insert(turn, Waiting { permit, closed: Arc::clone(closed) });
+        queue.waiting.insert(turn, Waiting { client, permit, closed: Arc::clone(closed) });
         turn
     }
 
@@ -39,9 +56,12 @@ impl IdleConnections {
         self.queue().waiting.remove(&turn).map(|waiting| waiting.permit)
     }
 
-    /// Closes the connection that has waited longest. Returns false if all have a request in progress.
-    pub(super) fn close_longest(&self) -> bool {
-        let Some((_, Waiting { permit, closed })) = self.queue().waiting.pop_first() else { return false };
+    /// Closes a waiting connection. Returns false if all have a request in progress.
+    pub(super) fn close_one(&self) -> bool {
+        let mut queue = self.queue();
+        let waiting = queue.turn_to_close().and_then(|turn| queue.waiting.remove(&turn));
+        drop(queue);
+        let Some(Waiting { permit, closed, .. }) = waiting else { return false };
         closed.notify_one();
         drop(permit);
         true
@@ -51,6 +71,7 @@ impl IdleConnections {
 /// Permit of an open connection.
 pub(super) struct Place {
     idle: Arc<IdleConnections>,
+    client: Option<IpAddr>,
     closed: Arc<Notify>,
     state: Mutex<State>,
 }
@@ -66,11 +87,11 @@ enum State {
 }
 
 impl Place {
-    /// Makes the place of a new connection, which waits for its first request.
-    pub(super) fn new(idle: &Arc<IdleConnections>, permit: Permit) -> Self {
+    /// Makes the place of a new connection of a client, which waits for its first request.
+    pub(super) fn new(idle: &Arc<IdleConnections>, client: Option<IpAddr>, permit: Permit) -> Self {
         let closed = Arc::default();
-        let state = Mutex::new(State::Idle(idle.push(permit, &closed)));
-        Self { idle: Arc::clone(idle), closed, state }
+        let state = Mutex::new(State::Idle(idle.push(client, permit, &closed)));
+        Self { idle: Arc::clone(idle), client, closed, state }
     }
 
     fn change(&self, change: impl FnOnce(State) -> State) {
@@ -96,7 +117,7 @@ impl Place {
     /// Accepts that everything was written to the socket. After the end of a response the connection waits for a request.
     pub(super) fn flushed(&self) {
         self.change(|state| match state {
-            State::Sending(permit) => State::Idle(self.idle.push(permit, &self.closed)),
+            State::Sending(permit) => State::Idle(self.idle.push(self.client, permit, &self.closed)),
             State::Idle(_) | State::Busy(_) | State::Closed => state,
         });
     }
@@ -130,20 +151,34 @@ mod tests {
     #[test]
     fn only_connections_without_a_request_give_up_their_permits() {
         let (permits, idle) = (Permits::new(2, 2), Arc::default());
-        let connect = || Some(Arc::new(Place::new(&idle, permits.try_acquire(None).ok()?)));
+        let connect = || Some(Arc::new(Place::new(&idle, None, permits.try_acquire(None).ok()?)));
         let (first, second) = (connect().expect("free"), connect().expect("free"));
         let request = first.begin();
-        assert!(connect().is_none() && idle.close_longest());
+        assert!(connect().is_none() && idle.close_one());
         let third = connect().expect("the permit of the second");
         drop(second.begin()); // too late
         drop(second);
         let other = third.begin();
-        assert!(!idle.close_longest(), "both have a request");
+        assert!(!idle.close_one(), "both have a request");
         drop(request);
-        assert!(!idle.close_longest(), "the response is not written yet");
+        assert!(!idle.close_one(), "the response is not written yet");
         first.flushed();
-        assert!(idle.close_longest() && connect().is_some());
+        assert!(idle.close_one() && connect().is_some());
         drop((other, third));
-        assert!(connect().is_some() && !idle.close_longest(), "closed connections do not wait");
+        assert!(connect().is_some() && !idle.close_one(), "closed connections do not wait");
+    }
+
+    #[test]
+    fn the_client_with_most_waiting_connections_gives_up_the_oldest() {
+        let (permits, idle) = (Permits::new(9, 9), Arc::default());
+        let address = |last: u8| Some(IpAddr::from([127, 0, 0, last]));
+        let connect = |client| Place::new(&idle, client, permits.try_acquire(client).expect("free"));
+        let places = [None, None, address(1), address(2), address(3), address(2), address(3)].map(connect);
+        let is_open = |place: &Place| matches!(*place.state.lock().expect("unharmed"), State::Idle(turn) if idle.queue().waiting.contains_key(&turn));
+        for expected in [3, 4, 0, 1, 2, 5, 6] {
+            assert!(is_open(&places[expected]) && idle.close_one());
+            assert!(!is_open(&places[expected]), "{expected}");
+        }
+        assert!(!idle.close_one());
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | client | consequence |
 //! |---|---|
-//! | connects while [`ConnectionLimits::total`] connections are open | the connection that has waited longest for a request is closed; if all have one in progress: 503, closed |
+//! | connects while [`ConnectionLimits::total`] connections are open | of the client with most connections that wait for a request, the one that has waited longest is closed; if all have a request in progress: 503, closed |
 //! | … while its address has [`ConnectionLimits::of_client`] | 429, closed |
 //! | sends no complete request header in time, or is idle between requests | closed |
 //! | sends a request body too slowly, or for too long | 408, closed |
@@ -56,8 +56,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 /// Limits of connections.
 #[derive(Clone, Debug)]
 pub struct ConnectionLimits {
-    /// Maximum number of open connections (default 512). A further one closes the one that has waited longest for a request. If all
-    /// have a request in progress, it receives status 503.
+    /// Maximum number of open connections (default 512). A further one closes another that waits for a request: the one that has
+    /// waited longest, of the client with most of them. If all have a request in progress, it receives status 503.
     pub total: usize,
     /// Maximum number of open connections of one client address (default 128). Further ones receive status 429. For a trusted
     /// proxy, it limits the concurrent requests of each of its clients instead.
@@ -187,11 +187,11 @@ impl Server {
     fn accept(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, graceful: &GracefulShutdown) {
         let client = (!self.proxies.trusts(peer.ip())).then(|| client_of_peer(peer.ip()));
         let mut permit = self.connections.try_acquire(client);
-        if matches!(permit, Err(Exhausted::Total(_))) && self.idle.close_longest() {
+        if matches!(permit, Err(Exhausted::Total(_))) && self.idle.close_one() {
             permit = self.connections.try_acquire(client);
         }
         match permit {
-            Ok(permit) => self.serve(stream, peer, Place::new(&self.idle, permit), graceful),
+            Ok(permit) => self.serve(stream, peer, Place::new(&self.idle, client, permit), graceful),
             Err(exhausted) => self.refuse(stream, peer, exhausted),
         }
     }
