@@ -62,9 +62,9 @@ fn audit_damage(home: &Path) -> Option<Damage> {
         Err(error) => return Some(Damage::new(DamagedPart::Audit, path, error.to_string())),
     };
     let first = lines.first()?;
-    let more = if lines.len() > 1 { format!(" and {} further ones", lines.len() - 1) } else { String::new() };
+    let total = if lines.len() > 1 { format!(" ({} damaged lines in total)", lines.len()) } else { String::new() };
     let problem =
-        format!("wrong checksum of line {first}{more}; restore the file from a backup, or remove the damaged lines");
+        format!("line {first} is damaged{total}; restore the file from a backup, or remove the damaged lines");
     Some(Damage::new(DamagedPart::Audit, path, problem))
 }
 

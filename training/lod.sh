@@ -19,6 +19,8 @@ if [ ! -d "$base" ]; then
   sed -i 's/"max_seq_length": [0-9]*/"max_seq_length": '"$tokens"'/' "$base.new/sentence_bert_config.json"
   mv "$base.new" "$base"
 fi
+grep -q "\"max_seq_length\": $tokens\b" "$base/sentence_bert_config.json" ||
+  { echo "lod.sh: the models in $output have another length than $tokens tokens; use another folder" >&2; exit 1; }
 made() { [ -d "$output/data/$1" ] || "$program" --home "$home" training-data "$@" --output "$output/data/$1"; }
 made titles --catalog "$data/eu-portal/datasets.jsonl" --with-home
 made queries

@@ -417,7 +417,8 @@ class Chaos:
             return (outcome, detail) if is_rejected else ("wrong", f"the server uses damaged tokens: {answers}")
         status, found = answers["audit"]
         lost = [line for line in self.audit if line not in found.splitlines()]
-        if status != 200 or (lost and '{"damaged":' not in found):
+        # A changed line break makes one line of two.
+        if status != 200 or len(lost) > 2 or (lost and '{"damaged":' not in found):
             return "wrong", f"status {status}, {len(lost)} entries of the audit log are lost"
         return outcome, detail
 

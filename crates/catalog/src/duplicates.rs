@@ -78,7 +78,7 @@ impl Content {
     }
 }
 
-/// Values of a key or a title, as the first 16 bytes of their SHA-256: a million datasets have some ten million keys.
+/// First 16 bytes of the SHA-256 of the values of a key or title. Digests save memory: a million datasets have about ten million keys.
 type Digest = [u8; DIGEST_BYTES];
 const DIGEST_BYTES: usize = 16;
 
@@ -104,7 +104,7 @@ struct Key {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct OwnKey {
     key: Key,
-    /// True if the key has a declared source that is no identifier of the candidate.
+    /// If true, the key contains a declared source that is not an identifier of the candidate.
     is_of_source: bool,
 }
 
@@ -114,9 +114,9 @@ pub struct Candidate {
     /// Id of the dataset.
     id: DatasetId,
     keys: Vec<OwnKey>,
-    /// What all editions share: the title without its last number, and the publisher.
+    /// Digest of the title without its last number, and of the publisher. All editions share it.
     series: Option<Digest>,
-    /// The words of the title with digits, which distinguish editions.
+    /// Digest of the title words with digits, which distinguish editions.
     numbers: Option<Digest>,
 }
 

@@ -107,7 +107,7 @@ pub(super) fn check(home: &Path) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Returns what is compared of a dataset.
+/// Returns the properties of a dataset that are compared.
 pub(super) fn candidate(store: &Store, entry: &Entry) -> Result<Candidate, EngineError> {
     let is_empty = entry.version == store::empty_version();
     let content = if is_empty { None } else { Some(content(store, entry)?) };

@@ -485,26 +485,34 @@ impl Store {
         self.node_and_parts(graph, &self.iris.dataset(id))
     }
 
-    /// Replaces the triples of some datasets in a graph of derived data. Only what differs is written: removing a triple costs many
-    /// times as much as reading it.
+    /// Replaces the triples of some datasets in a graph of derived data.
     ///
-    /// Small changes are one transaction. For large ones the old triples are removed in one transaction, and the new ones are
-    /// bulk-loaded. Between the two the data is missing, but never wrong. The stage that writes it records its work afterwards.
+    /// Small changes are one transaction, which writes only what differs: removing a triple costs many times as much as reading it. For
+    /// large ones all old triples are removed in one transaction, and all new ones are bulk-loaded. Between the two the data is missing, but never wrong. The stage that writes it records its work afterwards.
     pub fn replace_derived(&self, graph: &NamedNode, new: Vec<(DatasetId, Vec<Triple>)>) -> Result<(), StoreError> {
         let _change = self.change();
         let commit = self.start_commit();
         let mut transaction = self.oxigraph.start_transaction()?;
         self.mark(&commit, &mut transaction)?;
-        let mut added = Vec::new();
+        let (mut removed, mut added, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         for (id, triples) in new {
             let mut old: FxHashSet<Triple> = self.derived(graph, &id)?.into_iter().collect();
-            added.extend(triples.into_iter().filter(|triple| !old.remove(triple)));
-            for triple in old {
-                transaction.remove(&triple.in_graph(graph.clone()));
+            for triple in triples {
+                if old.remove(&triple) { &mut kept } else { &mut added }.push(triple);
             }
+            removed.extend(old);
+        }
+        let is_small = added.len() <= MAX_TRANSACTION_TRIPLES;
+        if !is_small {
+            // After an interruption all triples of a dataset are missing: no part of them remains without the others.
+            removed.extend(kept.iter().cloned());
+            added.append(&mut kept);
+        }
+        for triple in removed {
+            transaction.remove(&triple.in_graph(graph.clone()));
         }
         let quads = added.into_iter().map(|triple| triple.in_graph(graph.clone()));
-        if quads.len() <= MAX_TRANSACTION_TRIPLES {
+        if is_small {
             for quad in quads {
                 transaction.insert(&quad);
             }

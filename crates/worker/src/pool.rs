@@ -168,13 +168,17 @@ impl Pool {
     /// If the task reaches a limit, if it is cancelled, also by a break of `receive`, or if the worker ends.
     pub fn run(&self, task: &Task<'_>, receive: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>) -> Result<(), WorkerError> {
         while let Some(process) = self.pop_idle() {
-            // The system may have ended it since its last task, for its memory or by an operator.
-            match self.run_in(process, task, receive) {
-                End::NotAccepted(error) => tracing::debug!(%error, "an idle worker process ended; another one is used"),
-                end => return end.result(),
+            let end = self.run_in(process, task, receive);
+            // An idle worker may have been killed since its last task, by the system or an operator.
+            if !matches!(end, End::NotAccepted(WorkerError::Ended(_))) {
+                return end.result();
             }
         }
-        self.run_in(Process::start(&self.0.options)?, task, receive).result()
+        let end = self.run_in(Process::start(&self.0.options)?, task, receive);
+        if let End::NotAccepted(_) = end {
+            self.replenish();
+        }
+        end.result()
     }
 
     /// Runs a task in a worker, which then waits for the next task or is replaced.
@@ -196,7 +200,7 @@ impl Pool {
             }
             let end = self.watch(&mut process, task, &calls, scope, receive);
             if let End::Failed(_) | End::NotAccepted(_) = end {
-                process.kill(); // and so ends the writing
+                process.kill(); // this also unblocks the writing thread
             }
             end
         });
@@ -250,10 +254,13 @@ impl Pool {
                 Ok(Err(error)) => return End::Failed(WorkerError::Ended(error.to_string())),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return match cancelled {
-                        Some((_, error)) => End::Failed(error),
-                        None if is_accepted => End::Failed(self.ended(process)),
-                        None => End::NotAccepted(WorkerError::Ended(process.end_reason())),
+                    if let Some((_, error)) = cancelled {
+                        return End::Failed(error);
+                    }
+                    return if is_accepted {
+                        End::Failed(self.ended(process, "its task failed, others continue"))
+                    } else {
+                        End::NotAccepted(self.ended(process, "another one runs its task"))
                     };
                 }
             }
@@ -282,13 +289,13 @@ impl Pool {
         }
     }
 
-    /// Returns the error for a worker that ended by itself.
-    fn ended(&self, process: &mut Process) -> WorkerError {
+    /// Returns the error for a worker that ended by itself, and logs it with its consequence.
+    fn ended(&self, process: &mut Process, consequence: &str) -> WorkerError {
         let reason = process.end_reason();
         if process.ran_out_of_memory() {
             return WorkerError::Memory(self.limits().memory_megabytes);
         }
-        tracing::warn!(%reason, "a worker process ended unexpectedly; its task failed, others continue");
+        tracing::warn!(%reason, "a worker process ended unexpectedly; {consequence}");
         WorkerError::Ended(reason)
     }
 

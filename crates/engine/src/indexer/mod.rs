@@ -313,8 +313,8 @@ impl<'s> Indexer<'s> {
         Ok(derived)
     }
 
-    /// Prepares datasets in worker threads and writes them in this one. `datasets` are ids with versions: all descriptions of a large
-    /// collection are more than its memory.
+    /// Prepares datasets in worker threads and writes them in this one. `datasets` contains only ids and versions: the descriptions of a
+    /// large collection may not fit in memory.
     fn index_datasets(
         &self,
         datasets: &[(DatasetId, String)],

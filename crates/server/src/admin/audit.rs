@@ -1,7 +1,7 @@
 //! Audit log of the administration: `home/audit.jsonl`, one JSON object for each change, in the order of their ends.
 //!
-//! The last member of each entry is the SHA-256 of the rest of its line, so that damage is detected. It does not protect from a writer
-//! of the file, who can compute it. Entries of earlier versions have none.
+//! The last member of each entry is the SHA-256 of the rest of its line, so that damage is detected. It does not detect
+//! deliberate changes: anyone who can write the file can compute it. Entries of earlier versions have none.
 
 use serde::Serialize;
 use serde_json::json;
@@ -21,7 +21,7 @@ const MAX_READ: u64 = 1 << 20;
 /// Name of the last member of an entry, with the syntax around it.
 const CHECKSUM: &str = r#","sha256":""#;
 
-/// Members of an entry. Those of earlier versions have no other.
+/// Members of an entry without checksum, as earlier versions wrote it.
 const MEMBERS: [&str; 8] = ["time", "job", "by", "action", "datasets", "works", "outcome", "detail"];
 
 fn checksum(entry: &[u8]) -> String {
@@ -67,6 +67,17 @@ pub fn damaged_audit_lines(home: &Path) -> io::Result<Vec<usize>> {
     Ok(damaged)
 }
 
+/// Returns true if the last line of a file has no end: an earlier entry was not written completely.
+fn is_cut(file: &mut File) -> io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
+}
+
 /// Returns the path of a home's audit log.
 #[must_use]
 pub fn audit_path(home: &Path) -> PathBuf {
@@ -105,18 +116,22 @@ impl AuditLog {
     /// Appends an entry and waits until it is on the disk.
     pub(crate) fn append(&self, entry: &AuditEntry<'_>) -> io::Result<()> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = line_of(entry)?;
+        let mut line = line_of(entry)?;
         let mut options = File::options();
-        options.append(true).create(true);
+        options.read(true).append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&self.path)?;
+        if is_cut(&mut file)? {
+            line.insert(0, '\n');
+        }
         file.write_all(line.as_bytes())?;
         file.sync_data()
     }
 
     /// Returns the last entries as JSON lines, the oldest first. In place of a damaged one it returns an object that contains its text.
     pub(crate) fn last(&self, most: usize) -> io::Result<String> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner); // no half of an entry is read
         let mut file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
@@ -202,6 +217,34 @@ mod tests {
                 assert!(!damaged.is_empty(), "byte {place}, bit {bit}");
                 assert!(log.last(9).expect("read").contains("{\"damaged\":"), "byte {place}, bit {bit}");
             }
+        }
+    }
+
+    #[test]
+    fn an_entry_that_was_cut_damages_no_other() {
+        let home = tempfile::tempdir().expect("a folder");
+        let log = AuditLog::new(home.path());
+        let entry = AuditEntry {
+            time: 1,
+            job: 1,
+            by: "ci",
+            action: "put",
+            datasets: &[],
+            works: &[],
+            outcome: "done",
+            detail: None,
+        };
+        log.append(&entry).expect("written");
+        let bytes = std::fs::read(home.path().join(FILE)).expect("read");
+        for length in 1..bytes.len() {
+            std::fs::write(home.path().join(FILE), &bytes[..length]).expect("written");
+            log.append(&entry).expect("written");
+            let whole = length == bytes.len() - 1;
+            assert_eq!(
+                damaged_audit_lines(home.path()).expect("read"),
+                if whole { vec![] } else { vec![1] },
+                "{length}"
+            );
         }
     }
 }

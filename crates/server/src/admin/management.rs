@@ -324,7 +324,7 @@ async fn cancel_job(State(state): State<AppState>, caller: Caller, Path(job): Pa
 /// `GET /api/admin/audit`.
 #[utoipa::path(get, path = "/api/admin/audit", tag = "Administration", summary = "The last changes",
     responses((status = 200, description = "JSON lines: time, job, token, action, datasets, works that were removed, \
-        outcome, SHA-256 of the line; the oldest first. In place of a damaged line an object with its text in `damaged`.",
+        outcome, SHA-256 of the rest of the line; the oldest first. A damaged line is replaced by an object with its text in `damaged`.",
         body = String, content_type = "application/jsonl")),
     security(("bearer" = ["read"])))]
 async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {

@@ -1,5 +1,5 @@
-//! Connections without a request in progress. If all permits are taken, one of them gives its permit to a new connection: the one that has
-//! waited longest, of the client that has most of them. So clients that open connections and send nothing cannot exclude others, not even
+//! Connections without a request in progress. If all permits are taken, one of them gives its permit to a new connection: the oldest one of
+//! the client with the most waiting connections. So clients that open connections and send nothing cannot exclude others, not even
 //! those that are slow to send their request.
 
 use crate::permits::Permit;

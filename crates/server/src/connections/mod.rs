@@ -2,7 +2,7 @@
 //!
 //! | client | consequence |
 //! |---|---|
-//! | connects while [`ConnectionLimits::total`] connections are open | of the client with most connections that wait for a request, the one that has waited longest is closed; if all have a request in progress: 503, closed |
+//! | connects while [`ConnectionLimits::total`] connections are open | one waiting connection is closed: the oldest one of the client with the most waiting connections. If none waits: 503, closed |
 //! | … while its address has [`ConnectionLimits::of_client`] | 429, closed |
 //! | sends no complete request header in time, or is idle between requests | closed |
 //! | sends a request body too slowly, or for too long | 408, closed |

@@ -429,7 +429,7 @@ impl Plan {
         if let Some(provenance) = &provenance {
             inner = join(one(provenance, &own), inner);
         }
-        // Otherwise the variable of a `GRAPH` around it would be one that the rows must bind.
+        // A constant graph name hides the variable of a surrounding `GRAPH`. Otherwise each row would have to bind that variable.
         let inner = GraphPattern::Graph { name: own.clone().into(), inner: Box::new(inner) };
         GraphPattern::Service { name: own.into(), inner: Box::new(inner), silent }
     }

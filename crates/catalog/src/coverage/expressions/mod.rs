@@ -116,11 +116,16 @@ impl<'t> Words<'t> {
         self.list.get(place).map(|word| word.folded.as_str())
     }
 
-    /// Returns the text between a word and the one before it, without spaces around it. Empty without one of them.
-    fn gap_before(&self, place: usize) -> &'t str {
+    /// Returns the text between a word and the one before it. Empty without one of them.
+    fn between(&self, place: usize) -> &'t str {
         let before = place.checked_sub(1).and_then(|before| self.list.get(before));
         let between = before.zip(self.list.get(place)).map(|(before, word)| before.range.end..word.range.start);
-        between.map_or("", |range| self.text[range].trim())
+        between.map_or("", |range| &self.text[range])
+    }
+
+    /// Returns the text between a word and the one before it, without spaces around it.
+    fn gap_before(&self, place: usize) -> &'t str {
+        self.between(place).trim()
     }
 
     /// Returns true if the words from `place` on are these, in lower case and without accents. Only spaces or an apostrophe
@@ -281,9 +286,23 @@ mod tests {
             ("after December 2015", "2016.."),
             ("before 2015-05-01", "..2015-04-30"),
             ("bis Mai 2015", "..2015-05-31"),
+            ("since 5 May 2015", "2015-05-05.."),
+            ("5. Mai 2015", "2015-05-05"),
+            ("January to March 2015", "2015-01-01..2015-03-31"),
+            ("Januar bis März 2015", "2015-01-01..2015-03-31"),
+            ("January – March 2015", "2015-01-01..2015-03-31"),
+            ("enero hasta marzo de 2015", "2015-01-01..2015-03-31"),
+            ("between May and June 2015", "2015-05-01..2015-06-30"),
+            ("from May to July 2015", "2015-05-01..2015-07-31"),
         ] {
             assert_eq!(recognized(text), [format!("{text}={value}")]);
         }
+        assert_eq!(recognized("5 May to 7 June 2015"), ["2015=2015"]);
+        assert_eq!(recognized("5 May until 7 June 2015"), ["2015=2015"]);
+        assert_eq!(recognized("between 5 May and 7 June 2015"), ["2015=2015"]);
+        assert_eq!(recognized("Air quality 2015 - 30 stations"), ["2015=2015"]);
+        assert_eq!(recognized("2010 - 12 reports"), ["2010=2010"]);
+        assert_eq!(recognized("Accounts 2009-10"), [""; 0], "a fiscal year");
         assert_eq!(recognized("Mars 2020"), ["2020=2020"], "the planet");
         assert_eq!(recognized("may, 2015"), ["2015=2015"]);
         assert_eq!(recognized("May to June"), [""; 0]);

@@ -144,6 +144,9 @@ impl Date {
 
 /// Returns the period of the expression that begins at a word, and the place of the word after it.
 pub(super) fn expression_at(words: &Words<'_>, place: usize) -> Option<(CoverageValue, usize)> {
+    if continues_date(words, place) {
+        return None;
+    }
     let (cue, start) = match cue_at(words, place) {
         Some((cue, next)) => (Some(cue), after_fillers(words, next)),
         None => (None, place),
@@ -167,8 +170,44 @@ fn after_fillers(words: &Words<'_>, place: usize) -> usize {
     next
 }
 
+/// Returns true if a word other than a year follows a day or a month whose expression was not recognized, as in "5 May to 7 June 2015":
+/// the rest alone would be another period.
+fn continues_date(words: &Words<'_>, place: usize) -> bool {
+    let is_day = |place: usize| (1..=2).any(|digits| number_at(words, place, digits).is_some());
+    let follows = |place: usize, length: usize| place.checked_sub(length + 1);
+    let follows_phrase = |phrase: &&[&str]| {
+        follows(place, phrase.len())
+            .is_some_and(|before| month_name(words, before).is_some() && words.has_phrase(before + 1, phrase))
+    };
+    let is_cue =
+        cue_at(words, place).is_some() && follows(place, 0).is_some_and(|before| month_name(words, before).is_some());
+    let is_date = is_day(place) || month_name(words, place).is_some();
+    let follows_month = DASHES.contains(&words.gap_before(place))
+        && follows(place, 0).is_some_and(|before| month_name(words, before).is_some())
+        || TO.iter().chain(AND).any(follows_phrase);
+    let follows_day = month_name(words, place).is_some() && follows(place, 0).is_some_and(is_day);
+    is_cue || follows_day || is_date && follows_month
+}
+
+/// Returns the period from a month to another of the same year, as in "May to July 2015", and the place of the word after it.
+fn months_at(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Period, usize)> {
+    let first = month_name(words, place)?;
+    let second = place + 1;
+    let second =
+        if DASHES.contains(&words.gap_before(second)) { second } else { second + range_words(words, cue, second)? };
+    let last = month_name(words, second)?;
+    let (year, next) = year_after_month(words, second)?;
+    let period = Period::new(Some(Date::from_month(year, first)?.first), Some(Date::from_month(year, last)?.last))?;
+    Some((period, next))
+}
+
 /// Returns the period of the date at a word after a cue, or of the range that begins with it.
 fn period_at(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Period, usize)> {
+    if matches!(cue, None | Some(Cue::Range | Cue::Between))
+        && let Some(months) = months_at(words, cue, place)
+    {
+        return Some(months);
+    }
     let (date, next) = date_at(words, place)?;
     if cue.is_some() && !is_connected(words, place) {
         return None;
@@ -200,11 +239,15 @@ fn end_of_range(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Op
     if DASHES.contains(&words.gap_before(place)) {
         return end_at(words, place);
     }
-    let connecting = phrase_at(words, TO, place);
-    let connecting = connecting.or_else(|| phrase_at(words, AND, place).filter(|_| cue == Some(Cue::Between)))?;
+    let connecting = range_words(words, cue, place)?;
     let (start, end) = (place + connecting, after_fillers(words, place + connecting));
     let found = end_at(words, end).or_else(|| end_at(words, start));
     found.filter(|_| is_connected(words, place) && is_connected(words, end))
+}
+
+/// Returns the number of words between the dates of a range, if they are at a word.
+fn range_words(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<usize> {
+    phrase_at(words, TO, place).or_else(|| phrase_at(words, AND, place).filter(|_| cue == Some(Cue::Between)))
 }
 
 /// Returns the date or the present at a word, and the place of the word after it.
@@ -226,27 +269,46 @@ fn is_connected(words: &Words<'_>, place: usize) -> bool {
     matches!(words.gap_before(place), "" | "'" | "’")
 }
 
-/// Returns the date at a word, and the place of the word after it: `2015`, `May 2015`, `mayo de 2015`, `2015-05` or `2015-05-01`.
+/// Returns the date at a word, and the place of the word after it: `2015`, `May 2015`, `mayo de 2015`, `5 May 2015`, `2015-05` or
+/// `2015-05-07`.
 fn date_at(words: &Words<'_>, place: usize) -> Option<(Date, usize)> {
-    let Some(year) = year_at(words, place) else { return month_at(words, place) };
-    let part = |place: usize| number_at(words, place, 2).filter(|_| words.gap_before(place) == "-");
+    if let Some(year) = year_at(words, place) {
+        return iso_date(words, year, place);
+    }
+    let day = (1..=2).find_map(|digits| number_at(words, place, digits));
+    let day = day.filter(|_| matches!(words.gap_before(place + 1), "" | "."));
+    let month_place = place + usize::from(day.is_some());
+    let month = month_name(words, month_place)?;
+    let (year, next) = year_after_month(words, month_place)?;
+    let date = day.map_or_else(|| Date::from_month(year, month), |day| Date::from_day(year, month, day))?;
+    Some((date, next))
+}
+
+/// Returns the date of ISO 8601 that begins with the year at a word. A year with the last digits of the next one, such as 2009-10, is
+/// none: these are seasons and fiscal years.
+fn iso_date(words: &Words<'_>, year: i32, place: usize) -> Option<(Date, usize)> {
+    let part = |place: usize| number_at(words, place, 2).filter(|_| words.between(place) == "-");
     let Some(month) = part(place + 1) else { return Some((Date::from_year(year)?, place + 1)) };
     match part(place + 2) {
         Some(day) => Some((Date::from_day(year, month, day)?, place + 3)),
+        None if i64::from(month) == i64::from(year + 1) % 100 => None,
         None => Some((Date::from_month(year, month)?, place + 2)),
     }
 }
 
-/// Returns the month and year at a word, and the place of the word after them.
-fn month_at(words: &Words<'_>, place: usize) -> Option<(Date, usize)> {
+/// Returns the number of the month that a word names, from 1.
+fn month_name(words: &Words<'_>, place: usize) -> Option<u32> {
     let name = words.folded(place)?;
-    let month = MONTHS.iter().position(|names| names.contains(&name))?;
-    let next = place + 1;
+    (1..).zip(MONTHS).find_map(|(month, names)| names.contains(&name).then_some(month))
+}
+
+/// Returns the year after the month at a word, and the place of the word after it.
+fn year_after_month(words: &Words<'_>, month: usize) -> Option<(i32, usize)> {
+    let next = month + 1;
     let has_of = words.folded(next).is_some_and(|word| OF.contains(&word));
-    let year_place = next + usize::from(has_of);
-    let is_connected = (next..=year_place).all(|place| words.gap_before(place).is_empty());
-    let year = year_at(words, year_place).filter(|_| is_connected)?;
-    Some((Date::from_month(year, u32::try_from(month).ok()? + 1)?, year_place + 1))
+    let place = next + usize::from(has_of);
+    let is_connected = (next..=place).all(|place| words.gap_before(place).is_empty());
+    Some((year_at(words, place).filter(|_| is_connected)?, place + 1))
 }
 
 fn year_at(words: &Words<'_>, place: usize) -> Option<i32> {
@@ -254,7 +316,7 @@ fn year_at(words: &Words<'_>, place: usize) -> Option<i32> {
     i32::try_from(year).ok().filter(|year| TEXT_YEARS.contains(year))
 }
 
-/// Returns the number at a word, if it has so many digits.
+/// Returns the number at a word if it has exactly `digits` digits.
 fn number_at(words: &Words<'_>, place: usize, digits: usize) -> Option<u32> {
     let word = words.folded(place)?;
     let is_number = word.len() == digits && word.bytes().all(|byte| byte.is_ascii_digit());
