@@ -28,6 +28,7 @@ made judged --topics "$data/lod/dev/queries.tsv" --qrels "$data/lod/dev/qrels.tx
 export PYTHONPATH=training HF_HUB_OFFLINE=1
 "$python" -m lodeseek_training train lod --base "$base" --data "$output/data" --output "$output/trained" "${only[@]}"
 for best in "$output"/trained/*/best "$output"/trained/*/fold*/best; do
+  [ -d "$best" ] || continue # no run of the kind
   model="$output/models${best#"$output/trained"}"
   model="${model%/best}"
   # Models newer than their checkpoint are kept.
