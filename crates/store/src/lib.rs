@@ -422,11 +422,10 @@ impl Store {
     /// # Errors
     /// If the store cannot be read, or the first error of the function.
     pub fn for_each_entry<E: From<StoreError>>(&self, mut act: impl FnMut(Entry) -> Result<(), E>) -> Result<(), E> {
-        for id in self.ids()? {
-            match self.entry(&id) {
-                Ok(entry) => act(entry)?,
-                Err(StoreError::NoDataset(_)) => {} // without a description it is not in the catalogue
-                Err(error) => return Err(error.into()),
+        for (id, version) in self.versions()? {
+            // Without a description it is not in the catalogue.
+            if let Some(entry) = self.described_entry(&id, version)? {
+                act(entry)?;
             }
         }
         Ok(())
@@ -436,9 +435,14 @@ impl Store {
     pub fn entry(&self, id: &DatasetId) -> Result<Entry, StoreError> {
         let missing = || StoreError::NoDataset(id.clone());
         let version = self.version(id)?.ok_or_else(missing)?;
-        let node = self.iris.dataset(id);
-        let dataset = dcat::from_triples(&self.description_graph(id)?, &node).ok_or_else(missing)?;
-        Ok(Entry { dataset, version, origin: self.origin(id)? })
+        self.described_entry(id, version)?.ok_or_else(missing)
+    }
+
+    /// Returns a dataset with this version, if it has a description.
+    fn described_entry(&self, id: &DatasetId, version: String) -> Result<Option<Entry>, StoreError> {
+        let dataset = dcat::from_triples(&self.description_graph(id)?, &self.iris.dataset(id));
+        let Some(dataset) = dataset else { return Ok(None) };
+        Ok(Some(Entry { dataset, version, origin: self.origin(id)? }))
     }
 
     /// Returns the complete content of a dataset.

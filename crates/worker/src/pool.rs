@@ -260,7 +260,7 @@ impl Pool {
                     return if is_accepted {
                         End::Failed(self.ended(process, "its task failed, others continue"))
                     } else {
-                        End::NotAccepted(self.ended(process, "another one runs its task"))
+                        End::NotAccepted(self.ended(process, "it had not accepted its task"))
                     };
                 }
             }

@@ -3,9 +3,9 @@
 //! The last member of each entry is the SHA-256 of the rest of its line, so that damage is detected. It does not detect
 //! deliberate changes: anyone who can write the file can compute it. Entries of earlier versions have none.
 
+use super::tokens::digest;
 use serde::Serialize;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write as _};
@@ -24,17 +24,10 @@ const CHECKSUM: &str = r#","sha256":""#;
 /// Members of an entry without checksum, as earlier versions wrote it.
 const MEMBERS: [&str; 8] = ["time", "job", "by", "action", "datasets", "works", "outcome", "detail"];
 
-fn checksum(entry: &[u8]) -> String {
-    Sha256::digest(entry).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// Returns the line of an entry: its JSON with the checksum as last member.
 fn line_of(entry: &AuditEntry<'_>) -> io::Result<String> {
     let entry = serde_json::to_string(entry)?;
-    let checksum = checksum(entry.as_bytes());
+    let checksum = digest(&entry);
     let open = entry.strip_suffix('}').unwrap_or(&entry);
     Ok(format!("{open}{CHECKSUM}{checksum}\"}}\n"))
 }
@@ -42,7 +35,7 @@ fn line_of(entry: &AuditEntry<'_>) -> io::Result<String> {
 fn is_sound(line: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(line) else { return false };
     match text.rsplit_once(CHECKSUM) {
-        Some((open, rest)) => rest.strip_suffix("\"}") == Some(checksum(format!("{open}}}").as_bytes()).as_str()),
+        Some((open, rest)) => rest.strip_suffix("\"}") == Some(digest(&format!("{open}}}")).as_str()),
         None => serde_json::from_str::<serde_json::Map<_, _>>(text)
             .is_ok_and(|entry| entry.keys().all(|member| MEMBERS.contains(&member.as_str()))),
     }
@@ -162,6 +155,10 @@ impl AuditLog {
 mod tests {
     use super::*;
 
+    fn entry(job: u64, datasets: &[String]) -> AuditEntry<'_> {
+        AuditEntry { time: job, job, by: "ci", action: "put", datasets, works: &[], outcome: "done", detail: None }
+    }
+
     #[test]
     fn entries_are_appended() {
         let home = tempfile::tempdir().expect("a folder");
@@ -169,16 +166,7 @@ mod tests {
         assert_eq!(log.last(5).expect("read"), "");
         for job in 1..=7 {
             let datasets = [format!("d{job}")];
-            let entry = AuditEntry {
-                time: job,
-                job,
-                by: "ci",
-                action: "put",
-                datasets: &datasets,
-                works: &[],
-                outcome: "done",
-                detail: None,
-            };
+            let entry = entry(job, &datasets);
             log.append(&entry).expect("written");
         }
         let last = log.last(2).expect("read");
@@ -186,6 +174,7 @@ mod tests {
             last.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         assert_eq!((lines.len(), &lines[0]["job"], &lines[1]["datasets"][0]), (2, &6.into(), &"d7".into()));
     }
+
     #[test]
     fn damaged_entries_are_detected() {
         let home = tempfile::tempdir().expect("a folder");
@@ -194,16 +183,7 @@ mod tests {
         std::fs::write(home.path().join(FILE), old).expect("written");
         for job in 2..=4 {
             let datasets = ["a \"quoted\" id, with ,\"sha256\":\" in it".to_owned()];
-            let entry = AuditEntry {
-                time: 1,
-                job,
-                by: "ci",
-                action: "put",
-                datasets: &datasets,
-                works: &[],
-                outcome: "done",
-                detail: None,
-            };
+            let entry = entry(job, &datasets);
             log.append(&entry).expect("written");
         }
         assert_eq!(damaged_audit_lines(home.path()).expect("read"), [0_usize; 0]);
@@ -224,16 +204,7 @@ mod tests {
     fn an_entry_that_was_cut_damages_no_other() {
         let home = tempfile::tempdir().expect("a folder");
         let log = AuditLog::new(home.path());
-        let entry = AuditEntry {
-            time: 1,
-            job: 1,
-            by: "ci",
-            action: "put",
-            datasets: &[],
-            works: &[],
-            outcome: "done",
-            detail: None,
-        };
+        let entry = entry(1, &[]);
         log.append(&entry).expect("written");
         let bytes = std::fs::read(home.path().join(FILE)).expect("read");
         for length in 1..bytes.len() {

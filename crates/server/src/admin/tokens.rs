@@ -227,8 +227,9 @@ fn private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-fn digest(secret: &str) -> String {
-    Sha256::digest(secret.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+/// Returns the SHA-256 of a text in hexadecimal digits.
+pub(super) fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! Periods and places in the words of a text, in English, German, French, Spanish and Italian.
 //!
-//! Recognized are years of four digits from 1000 to 2100, months by name with a year, months and days of ISO 8601, their ranges and
+//! Recognized are years of four digits from 1000 to 2100, months and days by the name of the month or in ISO 8601, their ranges and
 //! open ranges, and names of the countries that have a box. Other numbers, other forms of days, decades, centuries, regions and cities
 //! are not recognized.
 

@@ -119,27 +119,10 @@ const MONTHS: [&[&str]; 12] = [
 /// Words between a month and its year.
 const OF: [&str; 3] = ["of", "de", "del"];
 
-/// A year, a month or a day.
-#[derive(Clone, Copy)]
-struct Date {
-    first: Day,
-    last: Day,
-}
-
-impl Date {
-    fn from_year(year: i32) -> Option<Self> {
-        Some(Self { first: Day::from_date(year, 1, 1)?, last: Day::from_date(year, 12, 31)? })
-    }
-
-    fn from_month(year: i32, month: u32) -> Option<Self> {
-        let last = (28..=31).rev().find_map(|day| Day::from_date(year, month, day))?;
-        Some(Self { first: Day::from_date(year, month, 1)?, last })
-    }
-
-    fn from_day(year: i32, month: u32, day: u32) -> Option<Self> {
-        let day = Day::from_date(year, month, day)?;
-        Some(Self { first: day, last: day })
-    }
+/// Returns the period of a year, a month or a day.
+fn period_of(year: i32, month: Option<u32>, day: Option<u32>) -> Option<Period> {
+    let part = |number: Option<u32>| number.map(|number| format!("-{number:02}")).unwrap_or_default();
+    Period::from_date_text(&format!("{year:04}{}{}", part(month), part(day)))
 }
 
 /// Returns the period of the expression that begins at a word, and the place of the word after it.
@@ -173,20 +156,19 @@ fn after_fillers(words: &Words<'_>, place: usize) -> usize {
 /// Returns true if a word other than a year follows a day or a month whose expression was not recognized, as in "5 May to 7 June 2015":
 /// the rest alone would be another period.
 fn continues_date(words: &Words<'_>, place: usize) -> bool {
+    let Some(before) = place.checked_sub(1) else { return false };
     let is_day = |place: usize| (1..=2).any(|digits| number_at(words, place, digits).is_some());
-    let follows = |place: usize, length: usize| place.checked_sub(length + 1);
-    let follows_phrase = |phrase: &&[&str]| {
-        follows(place, phrase.len())
-            .is_some_and(|before| month_name(words, before).is_some() && words.has_phrase(before + 1, phrase))
+    let is_month = |place: usize| month_name(words, place).is_some();
+    if is_month(before) && cue_at(words, place).is_some() || is_day(before) && is_month(place) {
+        return true;
+    }
+    if !is_day(place) && !is_month(place) {
+        return false;
+    }
+    let follows = |phrase: &&[&str]| {
+        place.checked_sub(phrase.len() + 1).is_some_and(|month| is_month(month) && words.has_phrase(month + 1, phrase))
     };
-    let is_cue =
-        cue_at(words, place).is_some() && follows(place, 0).is_some_and(|before| month_name(words, before).is_some());
-    let is_date = is_day(place) || month_name(words, place).is_some();
-    let follows_month = DASHES.contains(&words.gap_before(place))
-        && follows(place, 0).is_some_and(|before| month_name(words, before).is_some())
-        || TO.iter().chain(AND).any(follows_phrase);
-    let follows_day = month_name(words, place).is_some() && follows(place, 0).is_some_and(is_day);
-    is_cue || follows_day || is_date && follows_month
+    is_month(before) && DASHES.contains(&words.gap_before(place)) || TO.iter().chain(AND).any(follows)
 }
 
 /// Returns the period from a month to another of the same year, as in "May to July 2015", and the place of the word after it.
@@ -197,8 +179,8 @@ fn months_at(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Perio
         if DASHES.contains(&words.gap_before(second)) { second } else { second + range_words(words, cue, second)? };
     let last = month_name(words, second)?;
     let (year, next) = year_after_month(words, second)?;
-    let period = Period::new(Some(Date::from_month(year, first)?.first), Some(Date::from_month(year, last)?.last))?;
-    Some((period, next))
+    let [first, last] = [first, last].map(|month| period_of(year, Some(month), None));
+    Some((Period::new(first?.first(), last?.last())?, next))
 }
 
 /// Returns the period of the date at a word after a cue, or of the range that begins with it.
@@ -214,27 +196,27 @@ fn period_at(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Perio
     }
     if !matches!(cue, Some(Cue::Until | Cue::Before | Cue::After))
         && let Some((last, next)) = end_of_range(words, cue, next)
-        && let Some(period) = Period::new(Some(date.first), last.map(|date| date.last))
+        && let Some(period) = Period::new(date.first(), last.and_then(Period::last))
     {
         return Some((period, next));
     }
     let (first, last) = match cue {
-        None => (Some(date.first), Some(date.last)),
+        None => (date.first(), date.last()),
         Some(Cue::Range) => {
             let onwards = phrase_at(words, ONWARDS, next).filter(|_| is_connected(words, next))?;
-            return Some((Period::new(Some(date.first), None)?, next + onwards));
+            return Some((Period::new(date.first(), None)?, next + onwards));
         }
         Some(Cue::Between) => return None,
-        Some(Cue::Since) => (Some(date.first), None),
-        Some(Cue::After) => (Some(Day::from_number(date.last.number() + 1)), None),
-        Some(Cue::Before) => (None, Some(Day::from_number(date.first.number() - 1))),
-        Some(Cue::Until) => (None, Some(date.last)),
+        Some(Cue::Since) => (date.first(), None),
+        Some(Cue::After) => (date.last().map(|day| Day::from_number(day.number() + 1)), None),
+        Some(Cue::Before) => (None, date.first().map(|day| Day::from_number(day.number() - 1))),
+        Some(Cue::Until) => (None, date.last()),
     };
     Some((Period::new(first, last)?, next))
 }
 
 /// Returns the last date of a range, and the place of the word after it. `Some(None)` is the present.
-fn end_of_range(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Option<Date>, usize)> {
+fn end_of_range(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Option<Period>, usize)> {
     words.folded(place)?;
     if DASHES.contains(&words.gap_before(place)) {
         return end_at(words, place);
@@ -251,7 +233,7 @@ fn range_words(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<usiz
 }
 
 /// Returns the date or the present at a word, and the place of the word after it.
-fn end_at(words: &Words<'_>, place: usize) -> Option<(Option<Date>, usize)> {
+fn end_at(words: &Words<'_>, place: usize) -> Option<(Option<Period>, usize)> {
     if let Some((date, next)) = date_at(words, place) {
         return Some((Some(date), next));
     }
@@ -271,7 +253,7 @@ fn is_connected(words: &Words<'_>, place: usize) -> bool {
 
 /// Returns the date at a word, and the place of the word after it: `2015`, `May 2015`, `mayo de 2015`, `5 May 2015`, `2015-05` or
 /// `2015-05-07`.
-fn date_at(words: &Words<'_>, place: usize) -> Option<(Date, usize)> {
+fn date_at(words: &Words<'_>, place: usize) -> Option<(Period, usize)> {
     if let Some(year) = year_at(words, place) {
         return iso_date(words, year, place);
     }
@@ -280,19 +262,18 @@ fn date_at(words: &Words<'_>, place: usize) -> Option<(Date, usize)> {
     let month_place = place + usize::from(day.is_some());
     let month = month_name(words, month_place)?;
     let (year, next) = year_after_month(words, month_place)?;
-    let date = day.map_or_else(|| Date::from_month(year, month), |day| Date::from_day(year, month, day))?;
-    Some((date, next))
+    Some((period_of(year, Some(month), day)?, next))
 }
 
 /// Returns the date of ISO 8601 that begins with the year at a word. A year with the last digits of the next one, such as 2009-10, is
 /// none: these are seasons and fiscal years.
-fn iso_date(words: &Words<'_>, year: i32, place: usize) -> Option<(Date, usize)> {
+fn iso_date(words: &Words<'_>, year: i32, place: usize) -> Option<(Period, usize)> {
     let part = |place: usize| number_at(words, place, 2).filter(|_| words.between(place) == "-");
-    let Some(month) = part(place + 1) else { return Some((Date::from_year(year)?, place + 1)) };
+    let Some(month) = part(place + 1) else { return Some((period_of(year, None, None)?, place + 1)) };
     match part(place + 2) {
-        Some(day) => Some((Date::from_day(year, month, day)?, place + 3)),
+        Some(day) => Some((period_of(year, Some(month), Some(day))?, place + 3)),
         None if i64::from(month) == i64::from(year + 1) % 100 => None,
-        None => Some((Date::from_month(year, month)?, place + 2)),
+        None => Some((period_of(year, Some(month), None)?, place + 2)),
     }
 }
 
