@@ -1,6 +1,6 @@
 //! Coverage that a description declares, by `dct:spatial` and `dct:temporal`.
 
-use super::countries::Country;
+use super::places::Place;
 use super::{BoundingBox, Period, box_of_geojson, box_of_wkt};
 use crate::{Dataset, Node, Value};
 use lodeseek_rdf::vocab::{dcat, dcatus, dcterms, geo, geosparql, locn, owl, rdfs, schema, skos, time};
@@ -33,7 +33,7 @@ impl Dataset {
     /// `schema:spatialCoverage`; or by `dcat-us:geographicBoundingBox`.
     ///
     /// Of each place, the first of these forms is used: `dcat:bbox`, `locn:geometry`, GeoSPARQL, a shape or position of
-    /// schema.org, `dcat:centroid`, WGS 84, a box in the text, and an IRI of a European country. Values that cannot be
+    /// schema.org, `dcat:centroid`, WGS 84, a box in the text, and an IRI of a country. Values that cannot be
     /// read are ignored, as are places with a name only.
     #[must_use]
     pub fn declared_place(&self) -> Option<DeclaredPlace> {
@@ -158,7 +158,7 @@ impl Dataset {
 
     /// Returns the name of a place: a label, or that of a country.
     fn place_name(&self, value: &Value) -> Option<String> {
-        let country = |iri: &str| Country::from_iri(iri).map(|country| country.name.to_owned());
+        let country = |iri: &str| Place::from_iri(iri).map(|country| country.name().to_owned());
         match value {
             Value::Literal(literal) => country(literal.value()),
             Value::Node(Node::Iri(iri)) => country(iri),
@@ -300,7 +300,7 @@ fn box_of_latitudes_first(text: &str) -> Option<BoundingBox> {
 }
 
 fn country_box(iri: &str) -> Option<(BoundingBox, &'static str)> {
-    Country::from_iri(iri)?.bounds().map(|bounds| (bounds, "country"))
+    Place::from_iri(iri).map(|country| (country.bounds, "country"))
 }
 
 /// Returns the period of an IRI for a year, as in <http://reference.data.gov.uk/id/year/2010>.

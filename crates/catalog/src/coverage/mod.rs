@@ -1,11 +1,11 @@
 //! Spatial and temporal coverage: bounding boxes, periods, and their forms in descriptions and literals.
 
 mod bounding_box;
-mod countries;
 mod declared;
 mod expressions;
 mod geometry;
 mod period;
+mod places;
 
 pub use bounding_box::{BoundingBox, InvalidBox};
 pub use declared::{DeclaredPeriod, DeclaredPlace};

@@ -25,7 +25,7 @@ pub struct SuggestedFilter {
     pub value: String,
     /// The words of the query, as typed.
     pub text: String,
-    /// Name of the country in English, if it is an area.
+    /// Name of the country or state in English, if it is an area.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<&'static str>,
     /// Number of datasets that pass the filter and contain at least one of the query's terms.

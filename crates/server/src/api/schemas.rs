@@ -60,7 +60,7 @@ impl PartialSchema for SearchResult {
             .property("parameter", object(Type::String).enum_values(Some(["covers", "within"])))
             .property("value", object(Type::String).description(Some("Value of the parameter.")))
             .property("text", object(Type::String).description(Some("The words of the query.")))
-            .property("name", object(Type::String).description(Some("Name of the country in English.")))
+            .property("name", object(Type::String).description(Some("Name of the country or state in English.")))
             .property("withWords", object(Type::Integer).minimum(Some(1)));
         let suggested = array(suggested).description(Some(
             "Filters by period and area that words of the query suggest. They are not applied. Number of datasets that pass and have a \

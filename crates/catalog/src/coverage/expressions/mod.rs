@@ -1,13 +1,12 @@
 //! Periods and places in the words of a text, in English, German, French, Spanish and Italian.
 //!
 //! Recognized are years of four digits from 1000 to 2100, months and days by the name of the month or in ISO 8601, their ranges and
-//! open ranges, and names of the countries that have a box. Other numbers, other forms of days, decades, centuries, regions and cities
-//! are not recognized.
+//! open ranges, and names of countries and of states of the USA. Other numbers, other forms of days, decades, centuries, other regions
+//! and cities are not recognized.
 
-mod country_names;
+mod place_names;
 mod temporal;
 
-use super::countries::Country;
 use super::{BoundingBox, Period};
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
@@ -32,11 +31,11 @@ pub struct CoverageExpression {
 pub enum CoverageValue {
     /// A period of whole days.
     Period(Period),
-    /// A country.
+    /// A country or a state of the USA.
     Place {
         /// Name in English.
         name: &'static str,
-        /// Box of its European territory.
+        /// Box; of European countries that of the territory in Europe.
         bounds: BoundingBox,
     },
 }
@@ -57,7 +56,7 @@ pub fn coverage_expressions(text: &str) -> Vec<CoverageExpression> {
     let mut expressions = Vec::new();
     let mut place = 0;
     while place < words.len() {
-        let found = temporal::expression_at(&words, place).or_else(|| country_at(&words, place));
+        let found = temporal::expression_at(&words, place).or_else(|| place_at(&words, place));
         match found {
             Some((value, next)) if words.stand_alone(place, next) => {
                 let range = words.list[place].range.start..words.list[next - 1].range.end;
@@ -70,11 +69,10 @@ pub fn coverage_expressions(text: &str) -> Vec<CoverageExpression> {
     expressions
 }
 
-/// Returns the country with the longest name at a word, and the place of the word after it.
-fn country_at(words: &Words<'_>, place: usize) -> Option<(CoverageValue, usize)> {
-    let (code, length) = country_names::longest_name(|name| words.has_name(place, name))?;
-    let country = Country::from_alpha3(code)?;
-    Some((CoverageValue::Place { name: country.name, bounds: country.bounds()? }, place + length))
+/// Returns the country or state with the longest name at a word, and the position of the word after it.
+fn place_at(words: &Words<'_>, position: usize) -> Option<(CoverageValue, usize)> {
+    let (place, length) = place_names::longest_name(|name| words.has_name(position, name))?;
+    Some((CoverageValue::Place { name: place.name(), bounds: place.bounds }, position + length))
 }
 
 /// A word: letters and digits without others between them.
@@ -134,9 +132,9 @@ impl<'t> Words<'t> {
         self.has_words(place, phrase, &["", "'", "’"])
     }
 
-    /// Returns true if the words from `place` on are those of a name. Only spaces or hyphens separate them.
+    /// Returns true if the words from `place` on are those of a name. Only spaces, hyphens or apostrophes separate them.
     fn has_name(&self, place: usize, name: &[String]) -> bool {
-        self.has_words(place, name, &["", "-"])
+        self.has_words(place, name, &["", "-", "'", "’"])
     }
 
     fn has_words(&self, place: usize, wanted: &[impl AsRef<str>], separators: &[&str]) -> bool {
@@ -171,6 +169,7 @@ fn folded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::places::Place;
     use super::*;
     use proptest::prelude::*;
 
@@ -381,9 +380,27 @@ mod tests {
     }
 
     #[test]
-    fn every_country_has_names() {
-        for country in Country::all() {
-            assert_eq!(recognized(country.name), [format!("{0}={0}", country.name)]);
+    fn every_place_is_found_by_its_names() {
+        for place in Place::all() {
+            for name in place.names().iter().filter(|name| !name.ends_with(')')) {
+                assert_eq!(recognized(name), [format!("{name}={}", place.name())]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_name_is_the_place() {
+        for (text, found) in [
+            ("nitrogen reduction plan in Maryland", &["Maryland=Maryland"][..]),
+            ("Papua New Guinea", &["Papua New Guinea=Papua New Guinea"]),
+            ("West Virginia and Virginia", &["West Virginia=West Virginia", "Virginia=Virginia"]),
+            ("New Mexico, Mexico", &["New Mexico=New Mexico", "Mexico=Mexico"]),
+            ("Stati Uniti d’America", &["Stati Uniti d’America=United States"]),
+            ("la Côte d'Ivoire", &["Côte d'Ivoire=Ivory Coast"]),
+            ("counties of Georgia", &[]),
+            ("Washington", &[]),
+        ] {
+            assert_eq!(recognized(text), found, "{text}");
         }
     }
 
