@@ -175,7 +175,7 @@ fn write_response(
         write_rerank(out, rerank)?;
     }
     for hit in &response.hits {
-        let view = View { style, searcher, response, filter: &request.filter, examples };
+        let view = View { style, response, filter: &request.filter, examples };
         view.hit(out, hit)?;
     }
     Ok(())
@@ -284,7 +284,6 @@ fn write_themes(out: &mut impl Write, metadata: &Metadata) -> io::Result<()> {
 /// Writer of hits.
 struct View<'v> {
     style: Style,
-    searcher: &'v Searcher,
     response: &'v SearchResponse,
     filter: &'v Filter,
     /// The examples as named by the user.
@@ -435,6 +434,6 @@ impl View<'_> {
 
     /// Returns the text with the words of the query emphasised.
     fn marked(&self, text: &str) -> String {
-        self.style.marked(text, |word| self.searcher.is_match(word, self.response))
+        self.style.marked(text, self.response.words.in_text(text))
     }
 }

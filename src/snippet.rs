@@ -195,7 +195,7 @@ fn write_drawing(file: Option<&Path>, svg: &str) -> anyhow::Result<()> {
 
 fn write_triples(out: &mut impl Write, snippet: &ExtractedSnippet) -> io::Result<()> {
     let style = Style::of_stdout();
-    let shown = |term: &LabelledTerm| style.marked(&safe(&term.label), |word| snippet.words.is_match(word));
+    let shown = |term: &LabelledTerm| style.marked(&safe(&term.label), snippet.words.in_text(&term.label));
     for LabelledTriple { subject, predicate, object } in snippet.triples.iter().map(|shown| &shown.triple) {
         writeln!(out, "{} — {} — {}", shown(subject), shown(predicate), shown(object))?;
     }

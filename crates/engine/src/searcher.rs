@@ -7,7 +7,6 @@ use super::ranker::Ranker;
 use super::scope::CandidateScope;
 use super::search;
 use super::similar::{Comparison, VectorLengthCache};
-use super::snippets::is_match;
 use super::{
     DatasetSnippet, EngineError, EntityRequest, EntityResponse, ExampleGraph, FieldMatch, Filter, Reranker,
     SearchRequest, SearchResponse, SimilarDatasets, SnippetRequest, TuningPool, extract_snippet,
@@ -172,16 +171,6 @@ impl Searcher {
         let snapshot = self.catalog.snapshot()?;
         let query = AnalyzedQuery::new(query, snapshot.analysis());
         search::matched_fields_of(self.ranker.model.as_ref(), &query, &snapshot, ids)
-    }
-
-    /// Returns true if a word is one of the searched terms of a response, or a form of one in some language: for
-    /// highlighting.
-    #[must_use]
-    pub fn is_match(&self, word: &str, response: &SearchResponse) -> bool {
-        match self.catalog.snapshot() {
-            Ok(snapshot) => is_match(&response.query, snapshot.analysis(), word),
-            Err(_) => false,
-        }
     }
 
     /// Extracts a snippet of a dataset. `None` if the index has no such dataset.

@@ -53,6 +53,7 @@ pub struct ExtractedSnippet {
 }
 
 /// The words of a query, for highlighting.
+#[derive(Clone, Debug)]
 pub struct QueryWords {
     query: AnalyzedQuery,
     analysis: Analysis,
@@ -62,7 +63,12 @@ impl QueryWords {
     /// Analyses a query.
     #[must_use]
     pub fn new(query: &str, analysis: &Analysis) -> Self {
-        Self { query: AnalyzedQuery::new(query, analysis), analysis: analysis.clone() }
+        Self::of(AnalyzedQuery::new(query, analysis), analysis)
+    }
+
+    /// Creates the words of an analysed query.
+    pub(crate) fn of(query: AnalyzedQuery, analysis: &Analysis) -> Self {
+        Self { query, analysis: analysis.clone() }
     }
 
     /// Returns the words that are searched for, each once, as typed, in lower case.
@@ -71,17 +77,12 @@ impl QueryWords {
         self.query.texts()
     }
 
-    /// Returns true if a word is one of them, or a form of one in some language.
-    #[must_use]
-    pub fn is_match(&self, word: &str) -> bool {
-        is_match(&self.query, &self.analysis, word)
+    /// Returns a predicate that is true for the words of a text by which the text is found: the words of the query, and their other
+    /// forms in the language of the text.
+    pub fn in_text<'a>(&'a self, text: &str) -> impl Fn(&str) -> bool + use<'a> {
+        let tokens = self.analysis.word_tokens(text);
+        move |word| tokens(word).iter().any(|token| self.query.distinct.iter().any(|term| term.matches(token)))
     }
-}
-
-/// Returns true if a word is one of a query's terms, or a form of one in some language.
-pub(super) fn is_match(query: &AnalyzedQuery, analysis: &Analysis, word: &str) -> bool {
-    let words = analysis.query_words(word);
-    words.iter().any(|word| query.distinct.iter().any(|term| term.overlaps(word)))
 }
 
 /// Extracts a snippet of some content.
@@ -169,4 +170,21 @@ pub(super) fn mark_terms(triple: &LabelledTriple, query: &AnalyzedQuery, analysi
         }
     }
     SnippetTriple { triple: triple.clone(), matched }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_index::AnalysisKind;
+
+    #[test]
+    fn words_match_in_the_language_of_their_text() {
+        let analysis = Analysis::new(AnalysisKind::Multilingual);
+        let is_match = |query: &str, text: &str, word: &str| QueryWords::new(query, &analysis).in_text(text)(word);
+        let title = "Ontology of cultural institutes and sites in Italy";
+        assert!(!is_match("since", title, "site"), "the two have one stem in Turkish");
+        assert!(is_match("italy", title, "Italy") && is_match("site", title, "sites"));
+        let spanish = "Ofertas de los alojamientos turísticos de Euskadi";
+        assert!(is_match("alojamiento", spanish, "alojamientos"));
+    }
 }

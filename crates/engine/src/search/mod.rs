@@ -24,7 +24,7 @@ use crate::scope::CandidateScope;
 use crate::similar::{Comparison, POOL_DEPTH};
 use crate::snippets::{self, label_all, mark_terms};
 use crate::spelling::suggest_spelling;
-use crate::{EngineError, QueryTerms, ResultOrder, evidence};
+use crate::{EngineError, QueryTerms, QueryWords, ResultOrder, evidence};
 use examples::{ComparedExamples, SimilarDocs};
 use interpretation::InterpretedQuery;
 use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, count_selected, rank_selected};
@@ -166,7 +166,7 @@ impl Search<'_> {
             interpretations: self.interpreted.interpretations,
             suggested_filters,
             hits,
-            query: self.query,
+            words: QueryWords::of(self.query, self.snapshot.analysis()),
         })
     }
 

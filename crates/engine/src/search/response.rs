@@ -2,10 +2,9 @@
 
 use super::{Interpretation, SuggestedFilter};
 use crate::{
-    Card, DatasetReference, DenseMatch, Evidence, FacetCounts, RerankSummary, SimilarityPart, SnippetTriple,
-    WorkEvidence,
+    Card, DatasetReference, DenseMatch, Evidence, FacetCounts, QueryWords, RerankSummary, SimilarityPart,
+    SnippetTriple, WorkEvidence,
 };
-use lodeseek_index::AnalyzedQuery;
 use lodeseek_index::document::Field;
 use lodeseek_index::sparse::Explanation;
 use serde::Serialize;
@@ -91,9 +90,9 @@ pub struct SearchResponse {
     pub model: &'static str,
     /// The query's words that are searched for, each once, as typed, in lower case.
     pub terms: Vec<String>,
-    /// The query with the tokens of each word.
+    /// The same words, for highlighting.
     #[serde(skip)]
-    pub(crate) query: AnalyzedQuery,
+    pub words: QueryWords,
     /// The parts of the query that are not only words to search for, and their meanings. Empty for a literal query.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub interpretations: Vec<Interpretation>,

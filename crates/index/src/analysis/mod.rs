@@ -97,12 +97,6 @@ impl QueryTerm {
             && self.alternatives.iter().all(|token| other.matches(token))
     }
 
-    /// Returns true if two words have a token in common.
-    #[must_use]
-    pub fn overlaps(&self, other: &Self) -> bool {
-        self.alternatives.iter().any(|token| other.matches(token))
-    }
-
     /// Returns the word in quotation marks, with its tokens if there are several.
     #[must_use]
     pub fn quoted(&self) -> String {
@@ -188,6 +182,25 @@ impl Analysis {
                 Tokens::Made(english.words(text).map(|(_, token)| token).collect::<Vec<_>>().into_iter())
             }
             Pipeline::Multilingual(multilingual) => Tokens::Made(multilingual.tokens(text).into_iter()),
+        }
+    }
+
+    /// Returns a function from a word of a text to its tokens, in the language of the whole text: those by which it is indexed.
+    ///
+    /// ```
+    /// use lodeseek_index::{Analysis, AnalysisKind};
+    /// let analysis = Analysis::new(AnalysisKind::Multilingual);
+    /// let tokens = analysis.word_tokens("Ofertas de los alojamientos turísticos de Euskadi");
+    /// assert_eq!(tokens("alojamientos"), ["aloj"]);
+    /// ```
+    pub fn word_tokens<'a>(&'a self, text: &str) -> impl Fn(&str) -> Vec<String> + use<'a> {
+        let language = match &self.0 {
+            Pipeline::Multilingual(multilingual) => multilingual.language(text),
+            _ => language::ENGLISH,
+        };
+        move |word| match &self.0 {
+            Pipeline::Multilingual(multilingual) => multilingual.tokens_in(language, word),
+            _ => self.tokens(word).collect(),
         }
     }
 

@@ -48,13 +48,29 @@ impl Multilingual {
 
     /// Returns the tokens of a document's text. They depend only on the text, so that highlighting matches the index.
     pub(super) fn tokens(&self, text: &str) -> Vec<String> {
-        self.tokens_in(self.languages.detect(text).unwrap_or(ENGLISH), text)
+        self.tokens_in(self.language(text), text)
+    }
+
+    /// Returns the index in [`LANGUAGES`] of the language in which a text is analysed.
+    pub(super) fn language(&self, text: &str) -> usize {
+        self.languages.detect(text).unwrap_or(ENGLISH)
+    }
+
+    /// Returns the tokens of a text by the analysis of a language.
+    pub(super) fn tokens_in(&self, language: usize, text: &str) -> Vec<String> {
+        let mut chain = self.chains[language].clone();
+        let mut stream = chain.token_stream(text);
+        let mut tokens = Vec::new();
+        while stream.advance() {
+            tokens.push(std::mem::take(&mut stream.token_mut().text));
+        }
+        tokens
     }
 
     /// Returns a query's words with their stems in every language. Stop words of English and of the query's language,
     /// if certain, are removed. Those of all languages are not: `war` is a stop word in German.
     pub(super) fn query_words(&self, text: &str) -> Vec<QueryTerm> {
-        let own = self.languages.detect(text).unwrap_or(ENGLISH);
+        let own = self.language(text);
         let mut words = whole_words(text);
         let mut kept_in = vec![0; words.len()];
         for language in 0..LANGUAGES.len() {
@@ -76,16 +92,6 @@ impl Multilingual {
     /// Returns the tokens of a text by the analysis of each language.
     pub(super) fn tokens_by_language(&self, text: &str) -> Vec<Vec<String>> {
         (0..LANGUAGES.len()).map(|language| self.tokens_in(language, text)).collect()
-    }
-
-    fn tokens_in(&self, language: usize, text: &str) -> Vec<String> {
-        let mut chain = self.chains[language].clone();
-        let mut stream = chain.token_stream(text);
-        let mut tokens = Vec::new();
-        while stream.advance() {
-            tokens.push(std::mem::take(&mut stream.token_mut().text));
-        }
-        tokens
     }
 }
 

@@ -134,21 +134,22 @@ fn entity(
     index_only: &BTreeSet<DatasetId>,
 ) -> EntityView {
     let dataset = href(&hit.dataset);
-    let is_match = |word: &str| response.words.is_match(word);
     let subject = &hit.triple.subject;
     let label = if subject.label.is_empty() { name(subject) } else { readable(&subject.label) };
-    let literal = excerpt(&readable(&hit.triple.object.label), LITERAL, is_match);
+    let full = readable(&hit.triple.object.label);
+    let in_literal = response.words.in_text(&full);
+    let literal = excerpt(&full, LITERAL, &in_literal);
     EntityView {
         href: if index_only.contains(&hit.dataset) {
             dataset.clone()
         } else {
             format!("{dataset}/entity?{}", parameters(&[("iri", &name(subject))]))
         },
-        label: pieces(&shorten(&label, NAME), is_match),
+        label: pieces(&shorten(&label, NAME), response.words.in_text(&label)),
         title: readable(&hit.title),
         property: hit.triple.predicate.label.clone(),
         literal: TextView {
-            pieces: pieces(&literal, is_match),
+            pieces: pieces(&literal, in_literal),
             lang: page.foreign(hit.triple.object.language.as_deref()),
         },
         dataset,

@@ -25,8 +25,8 @@ use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::{CoverageValue, Format, Metadata, Scheme};
 use lodeseek_engine::{
     BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Example, Facet, FieldMatch, Filter, Hit,
-    Interpretation, ListedDataset, NearWork, QuerySyntax, ResultOrder, SearchRequest, SearchResponse, SimilarityClause,
-    SnippetKind, SuggestedFilter, facet_value,
+    Interpretation, ListedDataset, NearWork, QuerySyntax, QueryWords, ResultOrder, SearchRequest, SearchResponse,
+    SimilarityClause, SnippetKind, SuggestedFilter, facet_value,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_snippet::LabelledTriple;
@@ -705,8 +705,7 @@ fn hit_view(
 ) -> HitView {
     let (matching, others): (Vec<_>, Vec<_>) = hit.snippet.iter().partition(|triple| !triple.matched.is_empty());
     let triples = matching.into_iter().chain(others).map(|triple| &triple.triple);
-    let view =
-        card_view(state, page, &hit.card, triples, &hit.duplicates, |word| state.searcher.is_match(word, response));
+    let view = card_view(state, page, &hit.card, triples, &hit.duplicates, Some(&response.words));
     let words: String = form_urlencoded::byte_serialize(request.query.as_bytes()).collect();
     let field = |field: &FieldMatch| FieldView {
         name: page.text(&format!("field-{}", field.field.name())),
@@ -728,7 +727,7 @@ fn hit_view(
 }
 
 pub(super) fn listed_view(state: &AppState, page: &PageContext, one: &ListedDataset) -> HitView {
-    let view = card_view(state, page, &one.card, one.snippet.iter(), &one.duplicates, |_| false);
+    let view = card_view(state, page, &one.card, one.snippet.iter(), &one.duplicates, None);
     HitView {
         rank: one.rank,
         snippet: format!("{}/snippet", view.href),
@@ -744,10 +743,14 @@ fn card_view<'t>(
     card: &Card,
     triples: impl Iterator<Item = &'t LabelledTriple>,
     others: &[DatasetReference],
-    is_match: impl Fn(&str) -> bool,
+    words: Option<&QueryWords>,
 ) -> HitView {
     let metadata = &card.metadata;
-    let pieces = |text: &str| -> Vec<Piece> { pieces(text, &is_match) };
+    let in_text = |text: &str| {
+        let in_text = words.map(|words| words.in_text(text));
+        move |word: &str| in_text.as_ref().is_some_and(|is_match| is_match(word))
+    };
+    let marked = |text: &str| -> Vec<Piece> { pieces(text, in_text(text)) };
     let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| readable(&agent.name)).collect();
     facts.extend(metadata.first_year().map(|year| year.to_string()));
     // Some catalogues contain datasets that are not RDF.
@@ -758,14 +761,17 @@ fn card_view<'t>(
     let iri = state.store.iris().dataset(&metadata.id);
     let (title, lang) = title_of(page, metadata);
     let description = best_text(page, &metadata.descriptions);
-    let description = description.map(|text| TextView {
-        pieces: pieces(&excerpt(&readable(&text.value), DESCRIPTION, &is_match)),
-        lang: page.foreign(text.language.as_deref()),
+    let description = description.map(|text| {
+        let is_match = in_text(&text.value);
+        TextView {
+            pieces: pieces(&excerpt(&readable(&text.value), DESCRIPTION, &is_match), &is_match),
+            lang: page.foreign(text.language.as_deref()),
+        }
     });
     HitView {
         picture_shows: page.text_with("preview-graph-of", "title", &title),
         href: href(&metadata.id),
-        title: TextView { pieces: pieces(&title), lang },
+        title: TextView { pieces: marked(&title), lang },
         plain_title: title,
         description: description.unwrap_or_default(),
         facts,
@@ -774,7 +780,7 @@ fn card_view<'t>(
         more_themes,
         work: metadata.introduced_by.first().map(|work| work_view(work, iri.as_str())),
         others: others.iter().map(|other| (href(&other.id), source_name(other))).collect(),
-        triples: triples.take(SHOWN).map(|triple| triple_view(triple, pieces)).collect(),
+        triples: triples.take(SHOWN).map(|triple| triple_view(triple, &marked)).collect(),
         ..HitView::default()
     }
 }

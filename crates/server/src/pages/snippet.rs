@@ -70,7 +70,7 @@ pub(crate) fn snippet(page: &PageContext, made: &DatasetSnippet, request: &Snipp
     let (card, dataset) = (&made.card, href(&made.card.metadata.id));
     let triples: Vec<LabelledTriple> = made.extracted.triples.iter().map(|shown| shown.triple.clone()).collect();
     let offered = || Method::ALL.into_iter().filter(|method| method.is_bounded());
-    let marked = |text: &str| -> Vec<Piece> { pieces(text, |word| made.extracted.words.is_match(word)) };
+    let marked = |text: &str| -> Vec<Piece> { pieces(text, made.extracted.words.in_text(text)) };
     let link = |method: Method| Link {
         name: method.name(),
         media_type: "text/html",
