@@ -166,7 +166,7 @@ impl Search<'_> {
             interpretations: self.interpreted.interpretations,
             suggested_filters,
             hits,
-            words: QueryWords::of(self.query, self.snapshot.analysis()),
+            words: QueryWords::from_analyzed(self.query, self.snapshot.analysis()),
         })
     }
 
