@@ -295,7 +295,7 @@ impl View<'_> {
         let metadata = &hit.card.metadata;
         writeln!(out)?;
         let score = hit.score.map(|score| format!(" {score:.3}")).unwrap_or_default();
-        let title = self.style.strong(&self.marked(&cut(metadata.title(), 90)));
+        let title = self.style.strong(&self.marked(metadata.title(), 90));
         let address = metadata.landing_page.as_deref().or(metadata.source.as_deref());
         writeln!(
             out,
@@ -314,7 +314,7 @@ impl View<'_> {
             writeln!(out, "    {}", self.style.faint(&facts.join(" · ")))?;
         }
         if let Some(description) = metadata.description() {
-            writeln!(out, "    {}", self.marked(&cut(description, 160)))?;
+            writeln!(out, "    {}", self.marked(description, 160))?;
         }
         if !hit.duplicates.is_empty() {
             let named = hit.duplicates.iter().map(|other| match &other.publisher {
@@ -393,7 +393,7 @@ impl View<'_> {
         )?;
         for work in works {
             let year = work.year.map(|year| format!(" ({year})")).unwrap_or_default();
-            let title = self.style.linked(&self.marked(&cut(&work.title, 100)), work.url.as_deref());
+            let title = self.style.linked(&self.marked(&work.title, 100), work.url.as_deref());
             writeln!(out, "      {:.3} {title}{year}", work.similarity)?;
         }
         Ok(())
@@ -411,7 +411,7 @@ impl View<'_> {
                 (_, PartKind::Metadata) => "metadata",
                 (_, PartKind::Triple) => "triple",
             };
-            writeln!(out, "      {:.3} {kind}: {}", part.score, self.marked(&cut(&part.text, 120)))?;
+            writeln!(out, "      {:.3} {kind}: {}", part.score, self.marked(&part.text, 120))?;
         }
         Ok(())
     }
@@ -425,15 +425,15 @@ impl View<'_> {
     }
 
     fn triple(&self, triple: &LabelledTriple) -> String {
-        let object = self.marked(&cut(&triple.object.label, 80));
+        let object = self.marked(&triple.object.label, 80);
         let object =
             if triple.object.kind == lodeseek_snippet::TermKind::Literal { format!("“{object}”") } else { object };
-        let subject = self.marked(&cut(&triple.subject.label, 50));
-        format!("{subject} — {} — {object}", self.marked(&cut(&triple.predicate.label, 40)))
+        let subject = self.marked(&triple.subject.label, 50);
+        format!("{subject} — {} — {object}", self.marked(&triple.predicate.label, 40))
     }
 
-    /// Returns the text with the words of the query emphasised.
-    fn marked(&self, text: &str) -> String {
-        self.style.marked(text, self.response.words.in_text(text))
+    /// Returns the beginning of a text with the words of the query emphasised.
+    fn marked(&self, text: &str, length: usize) -> String {
+        self.style.marked(&cut(text, length), self.response.words.in_text(text))
     }
 }

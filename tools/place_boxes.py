@@ -5,8 +5,8 @@ usage: place_boxes.py COUNTRIES_TOPOLOGY STATES_TOPOLOGY
 
 COUNTRIES_TOPOLOGY is countries-50m.json of the npm package world-atlas 2.0.2: Natural Earth, 1:50 million, in the public domain.
 STATES_TOPOLOGY is states-10m.json of the npm package us-atlas 3.0.1: boundaries of the US Census Bureau, in the public domain.
-The boxes in crates/catalog/src/coverage/places.tsv are from here, except those of the EU, EFTA and the United Kingdom, of Ukraine (with Crimea), and
-of Tuvalu, which the file does not have.
+The boxes in crates/catalog/src/coverage/places.tsv are from here, except those of the EU, EFTA and the United Kingdom. Corrected are those that lack
+islands in the file (FSM, GNQ, IDN, JPN, KOR, MDV, MHL, MUS, SYC, TON; TUV is missing in it), NZL (without Tokelau), and UKR (with Crimea).
 
 A box is the narrowest one around all parts of a place, rounded outwards to tenths. It crosses the antimeridian if that is narrower:
 its west is then greater than its east.
@@ -37,6 +37,7 @@ def narrowest(longitudes):
 
 
 def boxes(topology, layer):
+    """Yields the name and the box of each place of a layer."""
     # land_outline has x = longitude + 180 and y = 90 - latitude.
     known = [[(x - 180, 90 - y) for x, y in arc] for arc in arcs(topology)]
     for geometry in topology["objects"][layer]["geometries"]:
@@ -48,6 +49,8 @@ def boxes(topology, layer):
 
 
 def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: place_boxes.py COUNTRIES_TOPOLOGY STATES_TOPOLOGY")
     for path, layer in zip(sys.argv[1:3], ("countries", "states")):
         with open(path, encoding="utf-8") as file:
             for name, box in boxes(json.load(file), layer):

@@ -77,8 +77,7 @@ impl QueryWords {
         self.query.texts()
     }
 
-    /// Returns a predicate that is true for the words of a text by which the text is found: the words of the query, and their other
-    /// forms in the language of the text.
+    /// Returns a predicate for the words of a text. It is true for words of the query and their forms in the language of the text.
     pub fn in_text<'a>(&'a self, text: &str) -> impl Fn(&str) -> bool + use<'a> {
         let tokens = self.analysis.word_tokens(text);
         move |word| tokens(word).iter().any(|token| self.query.distinct.iter().any(|term| term.matches(token)))

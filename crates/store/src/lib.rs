@@ -244,6 +244,8 @@ pub const SETTINGS: &str = "lodeseek.toml";
 const STORE: &str = "store";
 /// Maximum number of new triples of derived data in one transaction, which holds them in memory.
 const MAX_TRANSACTION_TRIPLES: usize = 20_000;
+/// Memory of a bulk load of derived data, about a kilobyte a triple: a batch of the indexer is one layer of files.
+const DERIVED_LOAD_MEGABYTES: usize = 300;
 
 /// Returns true if a folder is a home. A home whose first load was killed before the first write is none.
 #[must_use]
@@ -489,22 +491,30 @@ impl Store {
         self.node_and_parts(graph, &self.iris.dataset(id))
     }
 
-    /// Replaces the triples of some datasets in a graph of derived data.
+    /// Replaces the triples of some datasets in graphs of derived data.
     ///
     /// Small changes are one transaction, which writes only what differs: removing a triple costs many times as much as reading it. For
-    /// large ones all old triples are removed in one transaction, and all new ones are bulk-loaded. Between the two the data is missing, but never wrong. The stage that writes it records its work afterwards.
-    pub fn replace_derived(&self, graph: &NamedNode, new: Vec<(DatasetId, Vec<Triple>)>) -> Result<(), StoreError> {
+    /// large ones all old triples are removed in one transaction, and all new ones are bulk-loaded. Between the two the data is missing, but
+    /// never wrong. The stage that writes it records its work afterwards.
+    ///
+    /// Prefer one call for several graphs and many datasets: each bulk load is a layer of files over all keys, and RocksDB merges four such
+    /// layers with the rest of the store.
+    pub fn replace_derived<'g>(
+        &self,
+        new: impl IntoIterator<Item = (&'g NamedNode, DatasetId, Vec<Triple>)>,
+    ) -> Result<(), StoreError> {
         let _change = self.change();
         let commit = self.start_commit();
         let mut transaction = self.oxigraph.start_transaction()?;
         self.mark(&commit, &mut transaction)?;
         let (mut removed, mut added, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-        for (id, triples) in new {
+        for (graph, id, triples) in new {
             let mut old: FxHashSet<Triple> = self.derived(graph, &id)?.into_iter().collect();
             for triple in triples {
-                if old.remove(&triple) { &mut kept } else { &mut added }.push(triple);
+                let written = if old.remove(&triple) { &mut kept } else { &mut added };
+                written.push(triple.in_graph(graph.clone()));
             }
-            removed.extend(old);
+            removed.extend(old.into_iter().map(|triple| triple.in_graph(graph.clone())));
         }
         let is_small = added.len() <= MAX_TRANSACTION_TRIPLES;
         if !is_small {
@@ -512,20 +522,20 @@ impl Store {
             removed.extend(kept.iter().cloned());
             added.append(&mut kept);
         }
-        for triple in removed {
-            transaction.remove(&triple.in_graph(graph.clone()));
+        for quad in removed {
+            transaction.remove(&quad);
         }
-        let quads = added.into_iter().map(|triple| triple.in_graph(graph.clone()));
         if is_small {
-            for quad in quads {
-                transaction.insert(&quad);
+            for quad in &added {
+                transaction.insert(quad);
             }
             transaction.commit()?;
             return self.finish_commit(commit);
         }
         transaction.commit()?;
-        let mut loader = self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(200);
-        loader.load_quads(quads)?;
+        let mut loader =
+            self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(DERIVED_LOAD_MEGABYTES);
+        loader.load_quads(added)?;
         loader.commit()?;
         self.finish_commit(commit)
     }

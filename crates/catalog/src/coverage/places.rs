@@ -3,23 +3,33 @@
 use super::BoundingBox;
 use std::sync::LazyLock;
 
-/// The table of places. Boxes of the EU, EFTA and the United Kingdom are without territories outside of Europe: of Portugal and Spain
-/// the archipelagos in the Atlantic are omitted, of Norway Svalbard and Jan Mayen. `tools/place_boxes.py` derives the other boxes.
+/// The table of places; its first lines describe the columns. Boxes of the EU, EFTA and the United Kingdom are without territories outside of
+/// Europe: of Portugal and Spain the archipelagos in the Atlantic are omitted, of Norway Svalbard and Jan Mayen. `tools/place_boxes.py`
+/// derives most of the other boxes, and lists those that were corrected.
 const TABLE: &str = include_str!("places.tsv");
 
-/// A country or a state of the USA.
+/// A country, a territory or a state of the USA.
 pub(super) struct Place {
-    /// Code of ISO 3166: three letters for a country, as in the country list of the EU; `US-` and two letters for a state.
+    /// Code: three letters or digits as in the EU's country list; `US-` and two letters for a state.
     code: &'static str,
     /// Code of NUTS with two letters.
     nuts: Option<&'static str>,
     /// Number in GeoNames.
     geonames: Option<u32>,
+    /// Box in degrees of WGS 84.
     pub(super) bounds: BoundingBox,
-    /// Names in English, German, French, Spanish and Italian. The first one is English. A name in several languages is listed once. An
-    /// English name with a word in parentheses stands for a name of several places. Not listed: names that are frequent other words in one
-    /// of the languages, as German `Island`, French `Dominique`, and Spanish `Granada`.
-    names: Vec<&'static str>,
+    /// Name in English.
+    name: &'static str,
+    /// Names by which it is recognized, in English, German, French, Spanish and Italian. A name in several languages is listed once.
+    names: Vec<PlaceName>,
+}
+
+/// A name of a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlaceName {
+    pub(super) text: &'static str,
+    /// If true, it is recognized only as written here: in lower case, or without its accent, it is another word.
+    pub(super) is_exact: bool,
 }
 
 static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| {
@@ -40,12 +50,15 @@ impl Place {
     /// Reads a row of the table.
     fn from_row(row: &'static str) -> Option<Self> {
         let [code, nuts, geonames, bounds, names] = row.split('\t').collect::<Vec<_>>().try_into().ok()?;
+        let geonames = if geonames.is_empty() { None } else { Some(geonames.parse().ok()?) };
+        let recognized = names.split('|').filter(|name| !name.starts_with('-'));
         Some(Self {
             code,
             nuts: Some(nuts).filter(|nuts| !nuts.is_empty()),
-            geonames: geonames.parse().ok(),
+            geonames,
             bounds: bounds.parse().ok()?,
-            names: names.split('|').collect(),
+            name: names.split('|').next()?.trim_start_matches(['-', '=']),
+            names: recognized.map(PlaceName::from_cell).collect(),
         })
     }
 
@@ -59,7 +72,7 @@ impl Place {
         let address = iri.trim().strip_prefix("http://").or_else(|| iri.trim().strip_prefix("https://"))?;
         let after = |prefixes: &[&str]| prefixes.iter().find_map(|prefix| address.strip_prefix(prefix));
         if let Some(code) = after(&EU_COUNTRIES) {
-            return PLACES.iter().find(|place| place.code == code);
+            return PLACES.iter().find(|place| place.code == code && place.code.len() == 3);
         }
         if let Some(code) = after(&NUTS) {
             return PLACES.iter().find(|place| place.nuts == Some(code));
@@ -70,12 +83,20 @@ impl Place {
 
     /// Returns the name in English.
     pub(super) fn name(&self) -> &'static str {
-        self.names[0]
+        self.name
     }
 
-    /// Returns the names in all languages.
-    pub(super) fn names(&self) -> &[&'static str] {
-        &self.names
+    /// Returns the names by which it is recognized.
+    pub(super) fn names(&self) -> impl Iterator<Item = PlaceName> {
+        self.names.iter().copied()
+    }
+}
+
+impl PlaceName {
+    /// Reads a name of the table; `=` marks an exact one.
+    fn from_cell(cell: &'static str) -> Self {
+        let exact = cell.strip_prefix('=');
+        Self { text: exact.unwrap_or(cell), is_exact: exact.is_some() }
     }
 }
 
@@ -87,15 +108,15 @@ mod tests {
     fn every_row_is_a_place() {
         assert_eq!(Place::all().iter().filter(|place| place.code.len() == 3).count(), 200);
         assert_eq!(Place::all().iter().filter(|place| place.code.starts_with("US-")).count(), 50, "49 states and DC");
-        assert_eq!(Place::all().iter().filter(|place| place.nuts.is_some() && place.geonames.is_some()).count(), 32);
+        assert_eq!(Place::all().iter().filter(|place| place.nuts.is_some()).count(), 37);
         let mut codes: Vec<_> = Place::all().iter().map(|place| place.code).collect();
         codes.sort_unstable();
         codes.dedup();
         assert_eq!(codes.len(), Place::all().len());
     }
 
-    /// Longitude and latitude of capitals and of one distant place.
-    const INSIDE: [(&str, f64, f64); 47] = [
+    /// Longitude and latitude of cities: capitals, and places far from them.
+    const INSIDE: [(&str, f64, f64); 50] = [
         ("AUT", 16.4, 48.2),
         ("BEL", 4.4, 50.8),
         ("BGR", 23.3, 42.7),
@@ -134,8 +155,11 @@ mod tests {
         ("FJI", 178.4, -18.1),
         ("IND", 77.2, 28.6),
         ("JPN", 139.7, 35.7),
+        ("MDV", 73.1, -0.6),
+        ("MUS", 63.4, -19.7),
         ("NZL", 174.8, -41.3),
         ("RUS", 37.6, 55.8),
+        ("SYC", 55.7, -4.3),
         ("TUV", 179.2, -8.5),
         ("USA", -77.0, 38.9),
         ("USA", -149.9, 61.2),
@@ -157,9 +181,15 @@ mod tests {
     #[test]
     fn boxes_are_those_of_the_place_only() {
         let bounds = |code: &str| Place::all().iter().find(|place| place.code == code).expect(code).bounds;
-        for (one, other) in
-            [("DEU", "GBR"), ("USA", "FRA"), ("FJI", "AUS"), ("US-MD", "US-NY"), ("RUS", "CAN"), ("NZL", "AUS")]
-        {
+        for (one, other) in [
+            ("DEU", "GBR"),
+            ("USA", "FRA"),
+            ("FJI", "AUS"),
+            ("US-MD", "US-NY"),
+            ("RUS", "CAN"),
+            ("NZL", "AUS"),
+            ("NZL", "FJI"),
+        ] {
             assert!(!bounds(one).intersects(bounds(other)), "{one} and {other}");
         }
     }
@@ -172,6 +202,8 @@ mod tests {
         assert_eq!(name("http://data.europa.eu/nuts/code/EL"), Some("Greece"));
         assert_eq!(name("http://data.europa.eu/nuts/code/BE21"), None);
         assert_eq!(name("http://data.europa.eu/nuts/code/"), None);
+        assert_eq!(name("http://publications.europa.eu/resource/authority/country/US-MD"), None);
+        assert_eq!(name("http://publications.europa.eu/resource/authority/country/GEO"), Some("Georgia"));
         for greece in [
             "https://www.geonames.org/390903",
             "http://sws.geonames.org/390903/",

@@ -18,6 +18,7 @@ use english::English;
 use multilingual::Multilingual;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -185,7 +186,7 @@ impl Analysis {
         }
     }
 
-    /// Returns a function from a word of a text to its tokens, in the language of the whole text: those by which it is indexed.
+    /// Returns a function from a word of a text to its tokens in the index. The language is that of the whole text.
     ///
     /// ```
     /// use lodeseek_index::{Analysis, AnalysisKind};
@@ -194,13 +195,13 @@ impl Analysis {
     /// assert_eq!(tokens("alojamientos"), ["aloj"]);
     /// ```
     pub fn word_tokens<'a>(&'a self, text: &str) -> impl Fn(&str) -> Vec<String> + use<'a> {
-        let language = match &self.0 {
-            Pipeline::Multilingual(multilingual) => multilingual.language(text),
-            _ => language::ENGLISH,
+        let chain = match &self.0 {
+            Pipeline::Multilingual(multilingual) => Some(RefCell::new(multilingual.chain_of(text))),
+            _ => None,
         };
-        move |word| match &self.0 {
-            Pipeline::Multilingual(multilingual) => multilingual.tokens_in(language, word),
-            _ => self.tokens(word).collect(),
+        move |word| match &chain {
+            Some(chain) => multilingual::tokens_by(&mut chain.borrow_mut(), word),
+            None => self.tokens(word).collect(),
         }
     }
 

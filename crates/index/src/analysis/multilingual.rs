@@ -48,23 +48,17 @@ impl Multilingual {
 
     /// Returns the tokens of a document's text. They depend only on the text, so that highlighting matches the index.
     pub(super) fn tokens(&self, text: &str) -> Vec<String> {
-        self.tokens_in(self.language(text), text)
+        tokens_by(&mut self.chain_of(text), text)
+    }
+
+    /// Returns an analyser of the language of a text.
+    pub(super) fn chain_of(&self, text: &str) -> TextAnalyzer {
+        self.chains[self.language(text)].clone()
     }
 
     /// Returns the index in [`LANGUAGES`] of the language in which a text is analysed.
-    pub(super) fn language(&self, text: &str) -> usize {
+    fn language(&self, text: &str) -> usize {
         self.languages.detect(text).unwrap_or(ENGLISH)
-    }
-
-    /// Returns the tokens of a text by the analysis of a language.
-    pub(super) fn tokens_in(&self, language: usize, text: &str) -> Vec<String> {
-        let mut chain = self.chains[language].clone();
-        let mut stream = chain.token_stream(text);
-        let mut tokens = Vec::new();
-        while stream.advance() {
-            tokens.push(std::mem::take(&mut stream.token_mut().text));
-        }
-        tokens
     }
 
     /// Returns a query's words with their stems in every language. Stop words of English and of the query's language,
@@ -91,8 +85,18 @@ impl Multilingual {
 
     /// Returns the tokens of a text by the analysis of each language.
     pub(super) fn tokens_by_language(&self, text: &str) -> Vec<Vec<String>> {
-        (0..LANGUAGES.len()).map(|language| self.tokens_in(language, text)).collect()
+        self.chains.iter().map(|chain| tokens_by(&mut chain.clone(), text)).collect()
     }
+}
+
+/// Returns the tokens of a text by an analyser.
+pub(super) fn tokens_by(chain: &mut TextAnalyzer, text: &str) -> Vec<String> {
+    let mut stream = chain.token_stream(text);
+    let mut tokens = Vec::new();
+    while stream.advance() {
+        tokens.push(std::mem::take(&mut stream.token_mut().text));
+    }
+    tokens
 }
 
 /// Returns the unprocessed words, from which the analysers of all languages make their tokens.

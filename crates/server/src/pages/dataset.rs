@@ -6,7 +6,7 @@ use super::facets;
 use super::place_map;
 use super::similar::SimilarView;
 use super::{
-    PageContext, Piece, TripleView, WorkView, best_text, error, readable, render, source_name, title_of, triple_view,
+    PageContext, TripleView, WorkView, best_text, error, readable, render, source_name, title_of, triple_view,
     work_view,
 };
 use crate::AppState;
@@ -327,7 +327,6 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
     let (title, title_lang) = title_of(&page, metadata);
     let snippet = card.snippet_in(&page.languages);
     let examples = example_queries(card, &oxrdf::NamedNode::new_unchecked(iri));
-    let plain = |text: &str| vec![Piece { text: text.to_owned(), matched: false }];
     let (descriptions, translations) = descriptions(&page, &metadata.descriptions);
     let counts = [
         ("triples", profile.triples),
@@ -373,7 +372,7 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         bibtex: String::new(),
         links: bars(&profile.links, false),
         method: card.snippet_method.clone(),
-        triples: snippet.iter().map(|triple| triple_view(triple, plain)).collect(),
+        triples: snippet.iter().map(|triple| triple_view(triple, None)).collect(),
         drawing: draw(&snippet, &page.text_with("preview-graph-of", "title", &title)),
         files: Vec::new(),
         contents: contents(&page, iri, card),

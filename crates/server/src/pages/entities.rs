@@ -136,9 +136,8 @@ fn entity(
     let dataset = href(&hit.dataset);
     let subject = &hit.triple.subject;
     let label = if subject.label.is_empty() { name(subject) } else { readable(&subject.label) };
-    let full = readable(&hit.triple.object.label);
-    let in_literal = response.words.in_text(&full);
-    let literal = excerpt(&full, LITERAL, &in_literal);
+    let in_literal = response.words.in_text(&hit.triple.object.label);
+    let literal = excerpt(&readable(&hit.triple.object.label), LITERAL, &in_literal);
     EntityView {
         href: if index_only.contains(&hit.dataset) {
             dataset.clone()

@@ -35,7 +35,7 @@ use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use lodeseek_catalog::{Extent, Metadata, Text, Work, preferred};
-use lodeseek_engine::{Card, DatasetReference};
+use lodeseek_engine::{Card, DatasetReference, QueryWords};
 use lodeseek_rdf::repair_encoding;
 use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind};
 
@@ -159,9 +159,15 @@ fn marked(word: &str, is_match: impl Fn(&str) -> bool) -> Vec<(&str, bool)> {
     parts
 }
 
-fn triple_view(triple: &LabelledTriple, pieces: impl Fn(&str) -> Vec<Piece>) -> TripleView {
+/// Returns a predicate that is true for the words of a text by which a query finds it. Without a query there are none.
+fn matches_in<'q>(words: Option<&'q QueryWords>, text: &str) -> impl Fn(&str) -> bool + use<'q> {
+    let is_match = words.map(|words| words.in_text(text));
+    move |word| is_match.as_ref().is_some_and(|is_match| is_match(word))
+}
+
+fn triple_view(triple: &LabelledTriple, words: Option<&QueryWords>) -> TripleView {
     let term = |term: &LabelledTerm| TermView {
-        pieces: pieces(&shorten(&readable(&term.label), 160)),
+        pieces: pieces(&shorten(&readable(&term.label), 160), matches_in(words, &term.label)),
         literal: term.kind == TermKind::Literal,
         title: match term.kind {
             TermKind::Iri | TermKind::Triple => term.value.clone(),

@@ -2,7 +2,7 @@
 
 use super::facets::{self, Chip, CoverageView, FacetView, YearsView};
 use super::{
-    PageContext, Piece, TextView, TripleView, WorkView, best_text, error, excerpt, pieces, readable, render, size,
+    PageContext, TextView, TripleView, WorkView, best_text, error, excerpt, matches_in, pieces, readable, render, size,
     source_name, title_of, triple_view, work_view,
 };
 use super::{entities, similar, start};
@@ -746,11 +746,6 @@ fn card_view<'t>(
     words: Option<&QueryWords>,
 ) -> HitView {
     let metadata = &card.metadata;
-    let in_text = |text: &str| {
-        let in_text = words.map(|words| words.in_text(text));
-        move |word: &str| in_text.as_ref().is_some_and(|is_match| is_match(word))
-    };
-    let marked = |text: &str| -> Vec<Piece> { pieces(text, in_text(text)) };
     let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| readable(&agent.name)).collect();
     facts.extend(metadata.first_year().map(|year| year.to_string()));
     // Some catalogues contain datasets that are not RDF.
@@ -762,7 +757,7 @@ fn card_view<'t>(
     let (title, lang) = title_of(page, metadata);
     let description = best_text(page, &metadata.descriptions);
     let description = description.map(|text| {
-        let is_match = in_text(&text.value);
+        let is_match = matches_in(words, &text.value);
         TextView {
             pieces: pieces(&excerpt(&readable(&text.value), DESCRIPTION, &is_match), &is_match),
             lang: page.foreign(text.language.as_deref()),
@@ -771,7 +766,7 @@ fn card_view<'t>(
     HitView {
         picture_shows: page.text_with("preview-graph-of", "title", &title),
         href: href(&metadata.id),
-        title: TextView { pieces: marked(&title), lang },
+        title: TextView { pieces: pieces(&title, matches_in(words, &title)), lang },
         plain_title: title,
         description: description.unwrap_or_default(),
         facts,
@@ -780,7 +775,7 @@ fn card_view<'t>(
         more_themes,
         work: metadata.introduced_by.first().map(|work| work_view(work, iri.as_str())),
         others: others.iter().map(|other| (href(&other.id), source_name(other))).collect(),
-        triples: triples.take(SHOWN).map(|triple| triple_view(triple, &marked)).collect(),
+        triples: triples.take(SHOWN).map(|triple| triple_view(triple, words)).collect(),
         ..HitView::default()
     }
 }

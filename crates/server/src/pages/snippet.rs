@@ -1,6 +1,6 @@
 //! The page of a snippet computed on demand.
 
-use super::{PageContext, Piece, TripleView, pieces, render, title_of, triple_view};
+use super::{PageContext, TripleView, render, title_of, triple_view};
 use crate::text::href;
 use askama::Template;
 use axum::response::Response;
@@ -70,7 +70,6 @@ pub(crate) fn snippet(page: &PageContext, made: &DatasetSnippet, request: &Snipp
     let (card, dataset) = (&made.card, href(&made.card.metadata.id));
     let triples: Vec<LabelledTriple> = made.extracted.triples.iter().map(|shown| shown.triple.clone()).collect();
     let offered = || Method::ALL.into_iter().filter(|method| method.is_bounded());
-    let marked = |text: &str| -> Vec<Piece> { pieces(text, made.extracted.words.in_text(text)) };
     let link = |method: Method| Link {
         name: method.name(),
         media_type: "text/html",
@@ -89,7 +88,7 @@ pub(crate) fn snippet(page: &PageContext, made: &DatasetSnippet, request: &Snipp
         budget: request.budget.0,
         words: request.query.clone().unwrap_or_default(),
         lang: (request.languages != ["en"]).then(|| request.languages.join(",")),
-        triples: triples.iter().map(|triple| triple_view(triple, marked)).collect(),
+        triples: triples.iter().map(|triple| triple_view(triple, Some(&made.extracted.words))).collect(),
         drawing: draw(&triples, &page.text_with("preview-graph-of", "title", &title)),
         shown: page.locale.text_with("preview-shown", &[("shown", &shown), ("all", &all)]),
         method_name: made.extracted.method,

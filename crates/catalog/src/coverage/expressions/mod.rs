@@ -8,6 +8,7 @@ mod place_names;
 mod temporal;
 
 use super::{BoundingBox, Period};
+use place_names::{FOLDED_NAMES, FoldedName};
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -35,7 +36,7 @@ pub enum CoverageValue {
     Place {
         /// Name in English.
         name: &'static str,
-        /// Box; of European countries that of the territory in Europe.
+        /// Box in degrees of WGS 84.
         bounds: BoundingBox,
     },
 }
@@ -54,25 +55,31 @@ pub enum CoverageValue {
 pub fn coverage_expressions(text: &str) -> Vec<CoverageExpression> {
     let words = Words::new(text);
     let mut expressions = Vec::new();
-    let mut place = 0;
-    while place < words.len() {
-        let found = temporal::expression_at(&words, place).or_else(|| place_at(&words, place));
-        match found {
-            Some((value, next)) if words.stand_alone(place, next) => {
-                let range = words.list[place].range.start..words.list[next - 1].range.end;
-                expressions.push(CoverageExpression { range, value });
-                place = next;
+    let mut position = 0;
+    while position < words.len() {
+        let period = || temporal::expression_at(&words, position).map(|(value, next)| (Some(value), next));
+        match period().or_else(|| place_at(&words, position)) {
+            Some((value, next)) if words.stand_alone(position, next) => {
+                let range = words.list[position].range.start..words.list[next - 1].range.end;
+                expressions.extend(value.map(|value| CoverageExpression { range, value }));
+                position = next;
             }
-            _ => place += 1,
+            _ => position += 1,
         }
     }
     expressions
 }
 
-/// Returns the country or state with the longest name at a word, and the position of the word after it.
-fn place_at(words: &Words<'_>, position: usize) -> Option<(CoverageValue, usize)> {
-    let (place, length) = place_names::longest_name(|name| words.has_name(position, name))?;
-    Some((CoverageValue::Place { name: place.name(), bounds: place.bounds }, position + length))
+/// Returns the place with the longest name at a word, and the position of the word after it. No place: it is another name.
+fn place_at(words: &Words<'_>, position: usize) -> Option<(Option<CoverageValue>, usize)> {
+    let is_here = |name: &FoldedName| {
+        let typed = || words.as_typed(position, position + name.words.len());
+        words.has_name(position, &name.words)
+            && name.place.is_none_or(|(_, name)| !name.is_exact || typed() == name.text)
+    };
+    let name = FOLDED_NAMES.iter().find(|name| is_here(name))?;
+    let value = name.place.map(|(place, _)| CoverageValue::Place { name: place.name(), bounds: place.bounds });
+    Some((value, position + name.words.len()))
 }
 
 /// A word: letters and digits without others between them.
@@ -144,6 +151,11 @@ impl<'t> Words<'t> {
         })
     }
 
+    /// Returns the text from a word to the one before `next`.
+    fn as_typed(&self, first: usize, next: usize) -> &'t str {
+        &self.text[self.list[first].range.start..self.list[next - 1].range.end]
+    }
+
     /// Returns true if the words from `first` to before `next` are no part of a compound, a number or an address.
     fn stand_alone(&self, first: usize, next: usize) -> bool {
         let before = self.text[..self.list[first].range.start].chars().next_back();
@@ -169,7 +181,7 @@ fn folded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::places::Place;
+    use super::super::places::{Place, PlaceName};
     use super::*;
     use proptest::prelude::*;
 
@@ -382,10 +394,18 @@ mod tests {
     #[test]
     fn every_place_is_found_by_its_names() {
         for place in Place::all() {
-            for name in place.names().iter().filter(|name| !name.ends_with(')')) {
-                assert_eq!(recognized(name), [format!("{name}={}", place.name())]);
+            for PlaceName { text, .. } in place.names() {
+                assert_eq!(recognized(text), [format!("{text}={}", place.name())]);
             }
         }
+    }
+
+    #[test]
+    fn names_that_are_other_words_must_be_as_written() {
+        assert_eq!(recognized("geology of Montana"), ["Montana=Montana"]);
+        assert_eq!(recognized("Niveles de polen, refugios de montaña, comunità montana, turkeys"), [""; 0]);
+        assert_eq!(recognized("chi usa Linux in the USA"), ["USA=United States"]);
+        assert_eq!(recognized("guinea pigs in Guinea"), ["Guinea=Guinea"]);
     }
 
     #[test]
@@ -397,6 +417,10 @@ mod tests {
             ("New Mexico, Mexico", &["New Mexico=New Mexico", "Mexico=Mexico"]),
             ("Stati Uniti d’America", &["Stati Uniti d’America=United States"]),
             ("la Côte d'Ivoire", &["Côte d'Ivoire=Ivory Coast"]),
+            ("Democratic People's Republic of Korea", &["Democratic People's Republic of Korea=North Korea"]),
+            ("Weather in Baja California and California", &["California=California"]),
+            ("New Guinea", &[]),
+            ("Monaco di Baviera", &[]),
             ("counties of Georgia", &[]),
             ("Washington", &[]),
         ] {

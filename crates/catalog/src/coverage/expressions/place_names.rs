@@ -1,23 +1,41 @@
 //! The names of places as words.
 
-use super::super::places::Place;
+use super::super::places::{Place, PlaceName};
 use super::folded;
 use std::sync::LazyLock;
 
-/// The names as words in lower case and without accents, with the places. Names of more words are first.
-static FOLDED: LazyLock<Vec<(Vec<String>, &'static Place)>> = LazyLock::new(|| {
-    let mut names = Vec::new();
+/// Names that contain the name of a place, and are none of the table.
+const OTHER_NAMES: [&str; 12] = [
+    "American Samoa",
+    "Baja California",
+    "Golf von Mexiko",
+    "Golfe du Mexique",
+    "Golfo de México",
+    "Golfo del Messico",
+    "Gulf of Mexico",
+    "Kansas City",
+    "Maine et Loire",
+    "Monaco di Baviera",
+    "New Guinea",
+    "Sierra Nevada",
+];
+
+/// A name as words in lower case and without accents.
+pub(super) struct FoldedName {
+    pub(super) words: Vec<String>,
+    /// The place that it names, and the name; `None` for a name that is no place of the table.
+    pub(super) place: Option<(&'static Place, PlaceName)>,
+}
+
+/// All names that are recognized. Those of more words are first.
+pub(super) static FOLDED_NAMES: LazyLock<Vec<FoldedName>> = LazyLock::new(|| {
+    let words = |name: &str| folded(name).split([' ', '-', '\'']).map(str::to_owned).collect();
+    let mut names: Vec<FoldedName> = OTHER_NAMES.map(|name| FoldedName { words: words(name), place: None }).into();
     for place in Place::all() {
         for name in place.names() {
-            names.push((folded(name).split([' ', '-', '\'']).map(str::to_owned).collect::<Vec<String>>(), place));
+            names.push(FoldedName { words: words(name.text), place: Some((place, name)) });
         }
     }
-    names.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
+    names.sort_by_key(|name| std::cmp::Reverse(name.words.len()));
     names
 });
-
-/// Returns the place with the longest name that satisfies a predicate, and the number of words of the name.
-pub(super) fn longest_name(matches: impl Fn(&[String]) -> bool) -> Option<(&'static Place, usize)> {
-    let (words, place) = FOLDED.iter().find(|(words, _)| matches(words))?;
-    Some((*place, words.len()))
-}
