@@ -244,8 +244,6 @@ pub const SETTINGS: &str = "lodeseek.toml";
 const STORE: &str = "store";
 /// Maximum number of new triples of derived data in one transaction, which holds them in memory.
 const MAX_TRANSACTION_TRIPLES: usize = 20_000;
-/// Memory of a bulk load of derived data, about a kilobyte a triple: a batch of the indexer is one layer of files.
-const DERIVED_LOAD_MEGABYTES: usize = 300;
 
 /// Returns true if a folder is a home. A home whose first load was killed before the first write is none.
 #[must_use]
@@ -491,30 +489,23 @@ impl Store {
         self.node_and_parts(graph, &self.iris.dataset(id))
     }
 
-    /// Replaces the triples of some datasets in graphs of derived data.
+    /// Replaces the triples of some datasets in a graph of derived data.
     ///
     /// Small changes are one transaction, which writes only what differs: removing a triple costs many times as much as reading it. For
     /// large ones all old triples are removed in one transaction, and all new ones are bulk-loaded. Between the two the data is missing, but
     /// never wrong. The stage that writes it records its work afterwards.
-    ///
-    /// Prefer one call for several graphs and many datasets: each bulk load is a layer of files over all keys, and RocksDB merges four such
-    /// layers with the rest of the store.
-    pub fn replace_derived<'g>(
-        &self,
-        new: impl IntoIterator<Item = (&'g NamedNode, DatasetId, Vec<Triple>)>,
-    ) -> Result<(), StoreError> {
+    pub fn replace_derived(&self, graph: &NamedNode, new: Vec<(DatasetId, Vec<Triple>)>) -> Result<(), StoreError> {
         let _change = self.change();
         let commit = self.start_commit();
         let mut transaction = self.oxigraph.start_transaction()?;
         self.mark(&commit, &mut transaction)?;
         let (mut removed, mut added, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-        for (graph, id, triples) in new {
+        for (id, triples) in new {
             let mut old: FxHashSet<Triple> = self.derived(graph, &id)?.into_iter().collect();
             for triple in triples {
-                let written = if old.remove(&triple) { &mut kept } else { &mut added };
-                written.push(triple.in_graph(graph.clone()));
+                if old.remove(&triple) { &mut kept } else { &mut added }.push(triple);
             }
-            removed.extend(old.into_iter().map(|triple| triple.in_graph(graph.clone())));
+            removed.extend(old);
         }
         let is_small = added.len() <= MAX_TRANSACTION_TRIPLES;
         if !is_small {
@@ -522,20 +513,20 @@ impl Store {
             removed.extend(kept.iter().cloned());
             added.append(&mut kept);
         }
-        for quad in removed {
-            transaction.remove(&quad);
+        for triple in removed {
+            transaction.remove(&triple.in_graph(graph.clone()));
         }
+        let quads = added.into_iter().map(|triple| triple.in_graph(graph.clone()));
         if is_small {
-            for quad in &added {
-                transaction.insert(quad);
+            for quad in quads {
+                transaction.insert(&quad);
             }
             transaction.commit()?;
             return self.finish_commit(commit);
         }
         transaction.commit()?;
-        let mut loader =
-            self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(DERIVED_LOAD_MEGABYTES);
-        loader.load_quads(added)?;
+        let mut loader = self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(200);
+        loader.load_quads(quads)?;
         loader.commit()?;
         self.finish_commit(commit)
     }

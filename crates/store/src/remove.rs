@@ -22,9 +22,9 @@ impl Store {
             return Ok(0);
         }
         self.remove_from_catalog(&present)?;
-        let graphs = [self.iris.profiles(), self.iris.snippets()];
-        let without = |graph| present.iter().map(move |id| (graph, (*id).clone(), Vec::new()));
-        self.replace_derived(graphs.iter().flat_map(without))?;
+        for graph in [self.iris.profiles(), self.iris.snippets()] {
+            self.replace_derived(&graph, present.iter().map(|id| ((*id).clone(), Vec::new())).collect())?;
+        }
         Ok(present.len())
     }
 

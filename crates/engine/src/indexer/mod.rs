@@ -364,10 +364,8 @@ impl<'s> Indexer<'s> {
     /// Writes derived data first and the index last: after an interruption, datasets missing in the index are prepared again.
     fn commit(&self, batch: Batch, writer: &mut IndexWriter, times: &mut StageTimes) -> Result<(), EngineError> {
         let started = Instant::now();
-        let (profiles, snippets) = (self.store.iris().profiles(), self.store.iris().snippets());
-        let new_profiles = batch.profiles.into_iter().map(|(id, triples)| (&profiles, id, triples));
-        let new_snippets = batch.snippets.into_iter().map(|(id, triples)| (&snippets, id, triples));
-        self.store.replace_derived(new_profiles.chain(new_snippets))?;
+        self.store.replace_derived(&self.store.iris().profiles(), batch.profiles)?;
+        self.store.replace_derived(&self.store.iris().snippets(), batch.snippets)?;
         times.store += started.elapsed();
         let started = Instant::now();
         writer.commit()?;
