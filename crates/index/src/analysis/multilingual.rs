@@ -285,7 +285,7 @@ mod tests {
         {
             let query_words = analysis.query_words(word);
             for language in 0..LANGUAGES.len() {
-                let tokens = analysis.tokens_in(language, word);
+                let tokens = tokens_by(&mut analysis.chains[language].clone(), word);
                 assert_eq!((query_words.len(), query_words[0].text.as_str()), (1, word.to_lowercase().as_str()));
                 assert!(tokens.iter().all(|token| query_words[0].matches(token)), "{word}: {tokens:?} {query_words:?}");
             }
