@@ -158,7 +158,7 @@ impl Dataset {
 
     /// Returns the name of a place: a label, or that of a country.
     fn place_name(&self, value: &Value) -> Option<String> {
-        let country = |iri: &str| Place::from_iri(iri).map(|country| country.name().to_owned());
+        let country = |iri: &str| Place::from_iri(iri).map(|country| country.name.to_owned());
         match value {
             Value::Literal(literal) => country(literal.value()),
             Value::Node(Node::Iri(iri)) => country(iri),

@@ -19,9 +19,9 @@ pub(super) struct Place {
     /// Box in degrees of WGS 84.
     pub(super) bounds: BoundingBox,
     /// Name in English.
-    name: &'static str,
+    pub(super) name: &'static str,
     /// Names by which it is recognized, in English, German, French, Spanish and Italian. A name in several languages is listed once.
-    names: Vec<PlaceName>,
+    pub(super) names: Vec<PlaceName>,
 }
 
 /// A name of a place.
@@ -37,7 +37,7 @@ static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| {
     rows.map(|row| Place::from_row(row).unwrap_or_else(|| panic!("invalid row of places.tsv: {row}"))).collect()
 });
 
-/// IRIs of the countries in the EU's country list, today and formerly, end in codes of ISO 3166-1.
+/// IRIs of the countries in the EU's country list, today and formerly, end in codes, mostly of ISO 3166-1.
 /// <https://op.europa.eu/en/web/eu-vocabularies/dataset/-/resource?uri=http://publications.europa.eu/resource/dataset/country>
 const EU_COUNTRIES: [&str; 2] =
     ["publications.europa.eu/resource/authority/country/", "publications.europa.eu/mdr/authority/country/"];
@@ -79,16 +79,6 @@ impl Place {
         }
         let number: u32 = after(&GEONAMES)?.split('/').next()?.parse().ok()?;
         PLACES.iter().find(|place| place.geonames == Some(number))
-    }
-
-    /// Returns the name in English.
-    pub(super) fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// Returns the names by which it is recognized.
-    pub(super) fn names(&self) -> impl Iterator<Item = PlaceName> {
-        self.names.iter().copied()
     }
 }
 
@@ -196,7 +186,7 @@ mod tests {
 
     #[test]
     fn iris_name_countries() {
-        let name = |iri: &str| Place::from_iri(iri).map(Place::name);
+        let name = |iri: &str| Place::from_iri(iri).map(|place| place.name);
         assert_eq!(name("http://publications.europa.eu/resource/authority/country/BEL"), Some("Belgium"));
         assert_eq!(name("http://publications.europa.eu/resource/authority/country/JPN"), Some("Japan"));
         assert_eq!(name("http://data.europa.eu/nuts/code/EL"), Some("Greece"));
@@ -204,6 +194,7 @@ mod tests {
         assert_eq!(name("http://data.europa.eu/nuts/code/"), None);
         assert_eq!(name("http://publications.europa.eu/resource/authority/country/US-MD"), None);
         assert_eq!(name("http://publications.europa.eu/resource/authority/country/GEO"), Some("Georgia"));
+        assert_eq!(name("http://publications.europa.eu/resource/authority/country/1A0"), Some("Kosovo"));
         for greece in [
             "https://www.geonames.org/390903",
             "http://sws.geonames.org/390903/",

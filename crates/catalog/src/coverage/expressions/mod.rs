@@ -77,8 +77,8 @@ fn place_at(words: &Words<'_>, position: usize) -> Option<(Option<CoverageValue>
         words.has_name(position, &name.words)
             && name.place.is_none_or(|(_, name)| !name.is_exact || typed() == name.text)
     };
-    let name = FOLDED_NAMES.iter().find(|name| is_here(name))?;
-    let value = name.place.map(|(place, _)| CoverageValue::Place { name: place.name(), bounds: place.bounds });
+    let name = FOLDED_NAMES.get(words.folded(position)?)?.iter().find(|name| is_here(name))?;
+    let value = name.place.map(|(place, _)| CoverageValue::Place { name: place.name, bounds: place.bounds });
     Some((value, position + name.words.len()))
 }
 
@@ -394,8 +394,8 @@ mod tests {
     #[test]
     fn every_place_is_found_by_its_names() {
         for place in Place::all() {
-            for PlaceName { text, .. } in place.names() {
-                assert_eq!(recognized(text), [format!("{text}={}", place.name())]);
+            for PlaceName { text, .. } in &place.names {
+                assert_eq!(recognized(text), [format!("{text}={}", place.name)]);
             }
         }
     }
