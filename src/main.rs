@@ -55,6 +55,7 @@ mod syntax;
 mod terminal;
 mod token;
 mod traces;
+mod translations;
 mod tune;
 mod values;
 mod verify;
@@ -100,6 +101,8 @@ enum Command {
     Harvest(harvest::Arguments),
     /// Update profiles, snippets, the text index and vectors.
     Index(index::Arguments),
+    /// Create the dictionary by which queries in other languages find datasets, from labels in RDF files.
+    Translations(translations::Arguments),
     /// Search datasets by words.
     Search(search::Arguments),
     /// List the datasets of the collection with their triples and states, or the works that use them.
@@ -233,6 +236,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::Load(arguments) => load::run(home, config, arguments),
         Command::Harvest(arguments) => harvest::run(home, config, arguments),
         Command::Index(arguments) => index::run(home, config, arguments),
+        Command::Translations(arguments) => translations::run(home, arguments),
         Command::Search(arguments) => search::run(home, config, arguments),
         Command::List(arguments) => list::run(home, arguments),
         Command::Status(arguments) => status::run(home, arguments),

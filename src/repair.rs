@@ -45,6 +45,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     }
     let is_whole = !report.lost_commits
         && report.lost_works.is_none()
+        && !report.lost_translations
         && report.remaining.is_empty()
         && report.load_again.is_empty()
         && report.encode_again.is_empty();
@@ -72,6 +73,9 @@ fn write_report(out: &mut impl Write, home: &Path, report: &RepairReport) -> io:
     }
     if let Some(path) = &report.lost_works {
         writeln!(out, "the list of works cannot be read and is now {}; load all lists of works again", path.display())?;
+    }
+    if report.lost_translations {
+        writeln!(out, "the damaged dictionary was removed; run `lodeseek translations` with its files again")?;
     }
     if report.lost_commits {
         writeln!(out, "changes are lost, and the index cannot complete them; load and harvest all sources again")?;

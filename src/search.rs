@@ -16,6 +16,7 @@ use lodeseek_engine::{
     Interpretation, InterpretationKind, PairSummary, PartKind, QuerySyntax, RerankSummary, SearchRequest,
     SearchResponse, Searcher, SimilarityPart, SnippetKind, SnippetTriple, SuggestedFilter, WorkEvidence,
 };
+use lodeseek_rdf::language_name;
 use lodeseek_rerank::Granularity;
 use lodeseek_snippet::LabelledTriple;
 use std::io::{self, Write};
@@ -66,6 +67,8 @@ pub(crate) struct Arguments {
 
 /// Maximum number of snippet triples printed for a hit. Matching triples come first.
 const SHOWN: usize = 5;
+/// Maximum number of translations shown for a word.
+const SHOWN_TRANSLATIONS: usize = 3;
 
 pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let mut searcher = Searcher::open(home)?.with_model(arguments.model.model()?);
@@ -191,6 +194,11 @@ fn write_interpretations(out: &mut impl Write, interpretations: &[Interpretation
 }
 
 fn describe(part: &Interpretation) -> String {
+    if part.kind == InterpretationKind::Translation {
+        let language = language_name(part.language.as_deref().unwrap_or_default());
+        let translations: Vec<&str> = part.translations.iter().take(SHOWN_TRANSLATIONS).map(String::as_str).collect();
+        return format!("{} “{}” as {}", safe(language), safe(&part.text), safe(&translations.join(", ")));
+    }
     let sign = if part.excluded { "without " } else { "" };
     let note = match part.kind {
         InterpretationKind::Unknown if part.excluded => " (in no dataset; ignored)",

@@ -68,6 +68,7 @@ mod survey;
 mod testdata;
 #[cfg(feature = "rocksdb")]
 mod training;
+mod translations;
 mod update;
 mod vocabulary;
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]

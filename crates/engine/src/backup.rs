@@ -13,6 +13,7 @@
 //! The copy is consistent without stopping the server: RocksDB makes a checkpoint of hard links, the files of the index's
 //! last commit are linked while their deletion is locked, and graph files never change.
 
+use super::translations::TRANSLATIONS_FILE;
 use super::{EngineError, index_folder, vectors_folder};
 use lodeseek_index::vectors;
 use lodeseek_store::{Store, StoreError, create_private_folder, read_checked, works_folder, write_checked};
@@ -32,8 +33,11 @@ const LOCK: &str = "lock";
 const CHECKPOINT: &str = "backup.new";
 /// Marks a home whose restoration is not complete.
 const RESTORING: &str = "restoring";
+/// Copy of a file whose checksum has not been verified, in a home that is restored.
+const RESTORED: &str = "restoring.file";
 /// Files and folders of a home that are copied as they are. Their writers replace files by renaming.
-const PLAIN: [&str; 6] = ["ranking.json", "loads.json", "duplicates.json", "quality", "remote", "works/works.jsonl"];
+const PLAIN: [&str; 7] =
+    ["ranking.json", "loads.json", "duplicates.json", TRANSLATIONS_FILE, "quality", "remote", "works/works.jsonl"];
 /// Further ones, which only the machine that changes the home needs: its settings, its harvests, its secrets.
 const PRIVATE: [&str; 4] = ["lodeseek.toml", "harvest", "tokens.json", "audit.jsonl"];
 /// File with the number of the last commit.
@@ -578,6 +582,7 @@ pub fn restore(backup: &Path, home: &Path, on_progress: &dyn Fn(usize, usize)) -
     Ok(report)
 }
 
+/// Copies a file of a backup into a home. It gets its name when its checksum has been verified.
 fn restore_file(backup: &Path, home: &Path, name: &str, file: &SavedFile) -> Result<(), EngineError> {
     let damaged = |reason: String| BackupError::Damaged { path: backup.to_owned(), reason };
     let relative = Path::new(name);
@@ -599,12 +604,14 @@ fn restore_file(backup: &Path, home: &Path, name: &str, file: &SavedFile) -> Res
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(io_error(folder))?;
     }
-    let mut output = File::create(&path).map_err(io_error(&path))?;
-    let (bytes, sha256) = copy_and_hash(&mut input, &mut output).map_err(io_error(&path))?;
+    let copy = home.join(RESTORED);
+    let mut output = File::create(&copy).map_err(io_error(&copy))?;
+    let (bytes, sha256) = copy_and_hash(&mut input, &mut output).map_err(io_error(&copy))?;
     if bytes != file.bytes || sha256 != file.sha256 {
         return Err(damaged(format!("the checksum of {name} is wrong ({})", source.display())).into());
     }
-    output.sync_all().map_err(io_error(&path))
+    output.sync_all().map_err(io_error(&copy))?;
+    fs::rename(&copy, &path).map_err(io_error(&path))
 }
 
 #[cfg(test)]
@@ -633,5 +640,20 @@ mod tests {
             assert!(error.contains("is no SHA-256"), "{error}");
             assert!(!home.join("a").exists());
         }
+    }
+
+    #[test]
+    fn damaged_settings_make_no_home() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (backup, home) = (folder.path().join("backup"), folder.path().join("home"));
+        let sha256 = "ab".repeat(32);
+        let object = object(&backup, &sha256);
+        fs::create_dir_all(object.parent().expect("a folder")).expect("a folder");
+        fs::write(&object, "base = 1").expect("written");
+        let manifest = manifest(&[(SETTINGS, &SavedFile { bytes: 8, modified: 0, sha256 })]);
+        write_checked(&backup.join(MANIFEST), &serde_json::to_vec(&manifest).expect("JSON")).expect("written");
+        let error = restore(&backup, &home, &|_, _| {}).expect_err("a damaged backup").to_string();
+        assert!(error.contains("the checksum of lodeseek.toml is wrong"), "{error}");
+        assert!(!home.join(SETTINGS).exists());
     }
 }

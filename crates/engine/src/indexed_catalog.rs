@@ -3,6 +3,7 @@
 use super::card::read_card;
 use super::duplicates::{DuplicateCache, DuplicateGroups, references};
 use super::order::OrderKeyCache;
+use super::translations::read_translations;
 use super::{
     AnalysisKind, Card, DatasetReference, DuplicateMode, EngineError, NumericFacts, RelatedDatasets, RelatedEdition,
     encoding, index_folder,
@@ -35,6 +36,7 @@ impl IndexedCatalog {
             IndexError::Missing(_) if !store::is_home(home) => StoreError::NoHome { home: home.to_owned() }.into(),
             other => EngineError::from(other),
         })?;
+        let index = index.with_translations(read_translations(home)?);
         Ok(Self {
             home: home.to_owned(),
             index,

@@ -5,6 +5,7 @@ use super::{
 };
 use crate::indexer::compact_method_of;
 use crate::quality::{read_url_checks, url_checks_path};
+use crate::translations::{read_translations, remove_translations, translations_path};
 use lodeseek_catalog::{Dataset, DatasetId};
 use lodeseek_index::vectors::{self, Vectors};
 use lodeseek_index::{self as index, Index, IndexError};
@@ -73,6 +74,9 @@ fn verify_files(home: &Path, verification: Verification) -> Result<IntegrityRepo
     }
     if let Err(error) = read_url_checks(home) {
         report.damage.push(Damage::new(DamagedPart::Quality, url_checks_path(home), error.to_string()));
+    }
+    if let Err(error) = read_translations(home) {
+        report.damage.push(Damage::new(DamagedPart::Translations, translations_path(home), error.to_string()));
     }
     Ok(report)
 }
@@ -159,6 +163,9 @@ pub struct RepairReport {
     /// The damaged list of works, if it was set aside: the lists must be loaded again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_works: Option<PathBuf>,
+    /// If true, the damaged dictionary of translations was removed: it must be created again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lost_translations: bool,
     /// Folder of the damaged store, if it was replaced. It can be deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced_store: Option<PathBuf>,
@@ -200,6 +207,9 @@ pub fn repair(
     }
     if parts.contains(&DamagedPart::Quality) {
         remove_folder(&home.join("quality"))?;
+    }
+    if parts.contains(&DamagedPart::Translations) {
+        report.lost_translations = remove_translations(home)?;
     }
     if parts.contains(&DamagedPart::Index) {
         remove_folder(&index_folder(home))?;

@@ -33,6 +33,7 @@ mod snippets;
 mod spelling;
 mod terms;
 mod texts;
+mod translations;
 mod tuning;
 mod update;
 mod works;
@@ -89,6 +90,7 @@ pub use similar::{
 pub use snippets::{DatasetSnippet, ExtractedSnippet, QueryWords, SnippetRequest, SnippetTriple, extract_snippet};
 pub use terms::QueryTerms;
 pub use texts::Texts;
+pub use translations::{LabelCollector, read_translations, remove_translations, write_translations};
 pub use tuning::TuningPool;
 pub use update::{UpdateReport, Updater};
 pub use works::{

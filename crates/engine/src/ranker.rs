@@ -64,7 +64,7 @@ impl Ranker {
     ) -> Result<Option<Reranked>, EngineError> {
         let Some(reranker) = &self.reranker else { return Ok(None) };
         let sparse = sparse_rankings(reranker, query, model, scope)?;
-        reranker.rank(text, &sparse, scope).map(Some)
+        reranker.rank(query.encoder_text(text), &sparse, scope).map(Some)
     }
 
     /// Re-ranks given candidates. Without a reranker, they are returned as they are.
@@ -75,7 +75,8 @@ impl Ranker {
         scope: CandidateScope<'_>,
     ) -> Result<Ranking, EngineError> {
         let Some(reranker) = &self.reranker else { return Ok(candidates.clone()) };
-        Ok(reranker.rank(query, std::slice::from_ref(candidates), scope)?.ranking)
+        let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
+        Ok(reranker.rank(analyzed.encoder_text(query), std::slice::from_ref(candidates), scope)?.ranking)
     }
 
     /// Returns the rankings that the reranker fuses for a query. `None` without a reranker.
@@ -87,7 +88,7 @@ impl Ranker {
         let Some(reranker) = &self.reranker else { return Ok(None) };
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
         let sparse = sparse_rankings(reranker, &analyzed, self.model.as_ref(), scope)?;
-        reranker.component_rankings(query, &sparse, scope).map(Some)
+        reranker.component_rankings(analyzed.encoder_text(query), &sparse, scope).map(Some)
     }
 
     /// Returns the encoder with one vector per text and cosine similarity, if there is one.

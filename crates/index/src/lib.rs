@@ -22,7 +22,10 @@ pub mod vectors;
 mod verified_directory;
 mod writer;
 
-pub use analysis::{Analysis, AnalysisKind, QueryTerm, STOP_WORDS, TermFinder, UnknownAnalysis};
+pub use analysis::{
+    Analysis, AnalysisKind, QueryTerm, STOP_WORDS, TermFinder, Translation, Translations, TranslationsBuilder,
+    UnknownAnalysis,
+};
 pub use commit_metadata::recorded_analysis;
 pub use conditions::Condition;
 pub use facts::{Facet, Facts, Filter, NumericFacts, ParseFacetError};
@@ -133,6 +136,7 @@ pub struct Index {
     index: tantivy::Index,
     reader: tantivy::IndexReader,
     fields: Fields,
+    translations: Option<Arc<Translations>>,
     cached: Mutex<Option<Arc<Snapshot>>>,
 }
 
@@ -171,7 +175,13 @@ impl Index {
         let index = tantivy::Index::open(verified_directory::VerifiedDirectory::open(folder)?)?;
         let fields = Fields::from_schema(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
         commit_metadata::analysis_of(&index)?;
-        Ok(Self { reader: index.reader()?, index, fields, cached: Mutex::new(None) })
+        Ok(Self { reader: index.reader()?, index, fields, translations: None, cached: Mutex::new(None) })
+    }
+
+    /// Sets the dictionary that translates the words of queries.
+    #[must_use]
+    pub fn with_translations(self, translations: Option<Translations>) -> Self {
+        Self { translations: translations.map(Arc::new), ..self }
     }
 
     /// Checks for a new commit immediately. Otherwise a commit is visible within half a second.
@@ -188,22 +198,22 @@ impl Index {
         {
             return Ok(Arc::clone(snapshot));
         }
-        let snapshot =
-            Arc::new(Snapshot::new(searcher, self.fields.clone(), commit_metadata::analysis_of(&self.index)?)?);
+        let analysis = Analysis::new(commit_metadata::analysis_of(&self.index)?);
+        let analysis = analysis.with_translations(self.translations.clone());
+        let snapshot = Arc::new(Snapshot::new(searcher, self.fields.clone(), analysis)?);
         *cached = Some(Arc::clone(&snapshot));
         Ok(snapshot)
     }
 }
 
 impl Snapshot {
-    fn new(searcher: Searcher, fields: Fields, analysis: AnalysisKind) -> Result<Self, IndexError> {
+    fn new(searcher: Searcher, fields: Fields, analysis: Analysis) -> Result<Self, IndexError> {
         let segments = SegmentColumns::load_all(searcher.segment_readers(), &fields)?;
         let mut collection = [FieldStatistics::default(); 8];
         let mut documents = 0;
         for (reader, columns) in searcher.segment_readers().iter().zip(&segments) {
             documents += columns.add_to(reader, &mut collection);
         }
-        let analysis = Analysis::new(analysis);
         Ok(Self {
             searcher,
             fields,

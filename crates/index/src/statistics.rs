@@ -1,6 +1,6 @@
 //! Plain statistics as the interface between index and models.
 
-use super::{Analysis, PairFrequencies, QueryTerm};
+use super::{Analysis, PairFrequencies, QueryTerm, Translation};
 
 /// Analysed query: its distinct words and their sequence.
 ///
@@ -12,14 +12,17 @@ pub struct AnalyzedQuery {
     pub distinct: Vec<QueryTerm>,
     /// Indexes into `distinct`, one for each word of the query, with repetitions.
     pub sequence: Vec<usize>,
+    /// The translation, if words were translated.
+    pub translation: Option<Translation>,
 }
 
 impl AnalyzedQuery {
     /// Analyses a query. Use the analysis of the index.
     #[must_use]
     pub fn new(text: &str, analysis: &Analysis) -> Self {
-        let mut query = Self::default();
-        for word in analysis.query_words(text) {
+        let (words, translation) = analysis.translated_words(text);
+        let mut query = Self { translation, ..Self::default() };
+        for word in words {
             let place = query.distinct.iter().position(|other| other.is_equivalent(&word)).unwrap_or_else(|| {
                 query.distinct.push(word);
                 query.distinct.len() - 1
@@ -33,6 +36,12 @@ impl AnalyzedQuery {
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
         self.distinct.iter().map(|term| term.text.clone()).collect()
+    }
+
+    /// Returns the text that encoders read: the translation, or the text as typed.
+    #[must_use]
+    pub fn encoder_text<'t>(&'t self, typed: &'t str) -> &'t str {
+        self.translation.as_ref().map_or(typed, |translation| &translation.text)
     }
 
     /// Returns the pairs of adjacent words, as indexes into `distinct`.

@@ -193,7 +193,7 @@ impl IndexWriter {
     /// Returns the last commit.
     pub fn snapshot(&self) -> Result<Snapshot, IndexError> {
         let reader = self.index.reader()?;
-        Snapshot::new(reader.searcher(), self.fields.clone(), commit_metadata::analysis_of(&self.index)?)
+        Snapshot::new(reader.searcher(), self.fields.clone(), Analysis::new(commit_metadata::analysis_of(&self.index)?))
     }
 
     /// Adds a document, or replaces the one with the same id.

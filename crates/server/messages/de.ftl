@@ -84,6 +84,7 @@ interpreted-vocabulary = das Vokabular { $text }
 interpreted-entity = die Entität { $text }
 interpreted-unknown = den Namen { $text }, den kein Datensatz hat
 interpreted-ignored = „{ $text }“, übergangen wegen häufiger Wörter
+interpreted-translation = „{ $text }“ als { $translations }
 interpreted-literal = Nach den Wörtern suchen, wie sie eingegeben wurden
 suggested-filters = Vorgeschlagene Filter:
 no-more-results = Keine weiteren Ergebnisse

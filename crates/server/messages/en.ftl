@@ -84,6 +84,7 @@ interpreted-vocabulary = the vocabulary { $text }
 interpreted-entity = the entity { $text }
 interpreted-unknown = the name { $text }, which no dataset has
 interpreted-ignored = “{ $text }”, ignored because the words are common
+interpreted-translation = “{ $text }” as { $translations }
 interpreted-literal = Search for the words as typed
 suggested-filters = Suggested filters:
 no-more-results = No more results

@@ -84,6 +84,7 @@ interpreted-vocabulary = el vocabulario { $text }
 interpreted-entity = la entidad { $text }
 interpreted-unknown = el nombre { $text }, que ningún conjunto de datos tiene
 interpreted-ignored = «{ $text }», ignorado porque las palabras son comunes
+interpreted-translation = «{ $text }» como { $translations }
 interpreted-literal = Buscar las palabras tal como se escribieron
 suggested-filters = Filtros sugeridos:
 no-more-results = No hay más resultados

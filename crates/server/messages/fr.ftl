@@ -84,6 +84,7 @@ interpreted-vocabulary = le vocabulaire { $text }
 interpreted-entity = l’entité { $text }
 interpreted-unknown = le nom { $text }, absent de tous les jeux de données
 interpreted-ignored = « { $text } », ignoré car les mots sont fréquents
+interpreted-translation = « { $text } » comme { $translations }
 interpreted-literal = Chercher les mots tels quels
 suggested-filters = Filtres suggérés :
 no-more-results = Plus de résultats

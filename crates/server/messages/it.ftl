@@ -84,6 +84,7 @@ interpreted-vocabulary = il vocabolario { $text }
 interpreted-entity = l’entità { $text }
 interpreted-unknown = il nome { $text }, assente da tutti gli insiemi di dati
 interpreted-ignored = «{ $text }», ignorato perché le parole sono comuni
+interpreted-translation = «{ $text }» come { $translations }
 interpreted-literal = Cercare le parole come sono scritte
 suggested-filters = Filtri suggeriti:
 no-more-results = Nessun altro risultato

@@ -3,8 +3,8 @@
 //! The new store is written to a folder of its own and replaces the old one by renaming, so that an interrupted repair changes
 //! nothing. The old one is kept as `store.damaged`. Sources, in this order:
 //!
-//! - The catalogue graph of the old store, if it can be read and no commit is missing; else the descriptions that the caller
-//!   recovered, for example from the index.
+//! - The catalogue graph of the old store, if it can be read. If it cannot, or if a commit is missing, the descriptions that the
+//!   caller recovered, for example from the index, replace those that differ from them.
 //! - Content from graph files, which are verified by their names; else from the old store, if it has the expected number of
 //!   triples.
 //!
@@ -12,12 +12,13 @@
 
 use super::{
     Access, ContentPlace, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store, StoreError, StoredContent,
-    commit_record, counts, empty_version, fingerprint, graph_file, journal, lock, open_oxigraph, rebase, settings,
+    commit_record, counts, empty_version, fingerprint, graph_file, is_part, journal, lock, open_oxigraph, rebase,
+    settings,
 };
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
-use oxrdf::{NamedNode, Quad, Term};
+use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
 use serde::Serialize;
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
@@ -139,40 +140,40 @@ impl Store {
     ) -> Result<(Vec<Entry>, Vec<LostDataset>), StoreError> {
         let readable =
             old.and_then(|old| Some((old.catalog_quads().ok()?, old.entries().ok()?, old.index_only().ok()?)));
-        if let Some((quads, entries, _)) = &readable
-            && commits == Commits::All
-        {
-            let graphs = self.datasets_of_graphs(entries);
-            let pointers = entries.iter().map(|entry| self.pointer_quad(&entry.dataset.metadata.id, &entry.version));
-            let quads = quads.iter().cloned().map(|quad| with_dataset_name(quad, &graphs));
-            self.bulk_load(quads.chain(pointers))?;
-            return Ok((entries.clone(), Vec::new()));
-        }
-        let mut lost = Vec::new();
+        let is_readable = readable.is_some();
+        let (stored_quads, described, index_only) = readable.unwrap_or_default();
         let mut entries: BTreeMap<DatasetId, Entry> = BTreeMap::new();
-        let (_, described, mut index_only) = readable.unwrap_or_default();
         for entry in described {
             entries.insert(entry.dataset.metadata.id.clone(), entry);
         }
-        let empty_version = empty_version();
         // The index is written after the store: if commits are missing in the store, the index has the later description.
+        let recovered = if is_readable && commits == Commits::All { &[] } else { recovered };
+        let empty_version = empty_version();
+        let mut lost = Vec::new();
+        let mut replaced: Vec<Quad> = Vec::new();
+        let mut replaced_names: Vec<NamedNode> = Vec::new();
         for entry in recovered {
             let id = &entry.dataset.metadata.id;
             let present = entries.get(id);
             let is_same = present.is_some_and(|present| {
                 present.version == entry.version && present.dataset.metadata == entry.dataset.metadata
             });
+            if is_same {
+                continue;
+            }
             let has_content = entry.version != empty_version;
-            if present.is_none() && has_content && self.content_place == ContentPlace::IndexOnly {
-                index_only.insert(id.clone());
-            }
+            let is_index_only = match present {
+                Some(_) => index_only.contains(id),
+                None => has_content && self.content_place == ContentPlace::IndexOnly,
+            };
+            replaced.extend(self.description_quads(&entry.dataset));
+            replaced.extend(is_index_only.then(|| self.index_only_quad(id)));
+            replaced_names.push(self.iris.dataset(id));
             // The index lacks some statements of a description.
-            if !is_same {
-                let origin = present.and_then(|present| present.origin.clone());
-                let entry = Entry { origin, ..entry.clone() };
-                lost.push(LostDataset::new(&entry, Lost::Description));
-                entries.insert(id.clone(), entry);
-            }
+            let origin = present.and_then(|present| present.origin.clone());
+            let entry = Entry { origin, ..entry.clone() };
+            lost.push(LostDataset::new(&entry, Lost::Description));
+            entries.insert(id.clone(), entry);
         }
         let entries: Vec<Entry> = entries.into_values().collect();
         if entries.is_empty() && old.is_none() {
@@ -180,14 +181,12 @@ impl Store {
                 "neither its catalogue nor its index can be read; restore a backup, or load everything into a new home";
             return Err(StoreError::Damaged { home: self.home.clone(), reason: reason.to_owned() });
         }
-        let mut quads = Vec::new();
-        for entry in &entries {
-            quads.extend(self.description_quads(&entry.dataset, &entry.version));
-            if index_only.contains(&entry.dataset.metadata.id) {
-                quads.push(self.index_only_quad(&entry.dataset.metadata.id));
-            }
-        }
-        self.bulk_load(quads.into_iter())?;
+        // All other statements stay as they are, also those that an entry lacks, such as the times of records.
+        let graphs = self.datasets_of_graphs(&entries);
+        let is_kept = |quad: &Quad| !replaced_names.iter().any(|name| is_node_or_part(&quad.subject, name));
+        let kept = stored_quads.into_iter().filter(is_kept).map(|quad| with_dataset_name(quad, &graphs));
+        let pointers = entries.iter().map(|entry| self.pointer_quad(&entry.dataset.metadata.id, &entry.version));
+        self.bulk_load(kept.chain(replaced).chain(pointers))?;
         Ok((entries, lost))
     }
 
@@ -207,12 +206,11 @@ impl Store {
         Ok(quads.collect::<Result<_, _>>()?)
     }
 
-    fn description_quads(&self, dataset: &Dataset, version: &str) -> Vec<Quad> {
+    fn description_quads(&self, dataset: &Dataset) -> Vec<Quad> {
         let id = &dataset.metadata.id;
         let mut triples = dcat::to_triples(dataset, &self.iris);
         triples.extend(dcat::content_graph(&self.iris.dataset(id), self.iris.part(id, "graph")));
-        let pointer = self.pointer_quad(id, version);
-        triples.into_iter().map(|triple| triple.in_graph(self.iris.catalog())).chain([pointer]).collect()
+        triples.into_iter().map(|triple| triple.in_graph(self.iris.catalog())).collect()
     }
 
     pub(super) fn bulk_load(&self, quads: impl Iterator<Item = Quad>) -> Result<(), StoreError> {
@@ -312,6 +310,14 @@ impl Store {
     /// Removes a damaged list of past loads, which cannot be restored.
     pub fn forget_loads(&self) -> Result<(), StoreError> {
         remove_file(&journal::path(&self.home))
+    }
+}
+
+/// Returns true if a subject is a node or a part of it.
+fn is_node_or_part(subject: &NamedOrBlankNode, node: &NamedNode) -> bool {
+    match subject {
+        NamedOrBlankNode::NamedNode(name) => name == node || is_part(name, node),
+        NamedOrBlankNode::BlankNode(_) => false,
     }
 }
 

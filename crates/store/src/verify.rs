@@ -41,6 +41,8 @@ pub enum DamagedPart {
     Works,
     /// The results of checked addresses, `quality/reached.json`.
     Quality,
+    /// The dictionary of translations, `translations.tsv`.
+    Translations,
     /// The tokens of the administration, `tokens.json`.
     Tokens,
     /// The audit log of the administration, `audit.jsonl`.
@@ -66,6 +68,7 @@ impl DamagedPart {
             Self::Vectors => "vectors",
             Self::Works => "works",
             Self::Quality => "quality",
+            Self::Translations => "translations",
             Self::Tokens => "tokens",
             Self::Audit => "audit",
         }

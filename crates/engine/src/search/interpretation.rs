@@ -2,7 +2,8 @@
 
 use crate::EngineError;
 use lodeseek_index::{
-    Condition, DocumentAddress, Feature, FeatureKind, FilteredDocs, PartForm, QueryPart, Snapshot, parse_query,
+    Condition, DocumentAddress, Feature, FeatureKind, FilteredDocs, PartForm, QueryPart, Snapshot, Translation,
+    parse_query,
 };
 use lodeseek_rdf::{local_name, words};
 use serde::Serialize;
@@ -35,6 +36,8 @@ pub enum InterpretationKind {
     Unknown,
     /// A phrase or an exclusion of common words only. It is ignored.
     Ignored,
+    /// Words of another language than that of the collection. Their translations are searched for, too.
+    Translation,
 }
 
 impl InterpretationKind {
@@ -50,6 +53,7 @@ impl InterpretationKind {
             Self::Entity => "entity",
             Self::Unknown => "unknown",
             Self::Ignored => "ignored",
+            Self::Translation => "translation",
         }
     }
 }
@@ -66,6 +70,18 @@ pub struct Interpretation {
     /// The IRI of a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iri: Option<String>,
+    /// The language of translated words, as a BCP 47 tag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// The translations of the words, the first ones first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub translations: Vec<String>,
+}
+
+impl Interpretation {
+    fn new(kind: InterpretationKind, text: &str) -> Self {
+        Self { kind, text: text.to_owned(), excluded: false, iri: None, language: None, translations: Vec::new() }
+    }
 }
 
 /// An interpreted query.
@@ -110,8 +126,24 @@ impl InterpretedQuery {
         let (kind, iri, documents) = find_documents(part, snapshot)?;
         let condition = if part.excluded { Condition::Excluded } else { Condition::Required };
         self.conditions.extend(documents.map(|documents| (documents, condition)));
-        self.interpretations.push(Interpretation { kind, text: part.text.clone(), excluded: part.excluded, iri });
+        self.interpretations.push(Interpretation {
+            excluded: part.excluded,
+            iri,
+            ..Interpretation::new(kind, &part.text)
+        });
         Ok(kind)
+    }
+
+    /// Adds the translated words of the query.
+    pub(super) fn add_translation(&mut self, translation: Option<&Translation>) {
+        let Some(translation) = translation else { return };
+        for (text, translations) in &translation.expressions {
+            self.interpretations.push(Interpretation {
+                language: Some(translation.language.clone()),
+                translations: translations.clone(),
+                ..Interpretation::new(InterpretationKind::Translation, text)
+            });
+        }
     }
 
     /// Returns the documents that pass both a filter and the conditions of the query. `None`: all documents.

@@ -52,10 +52,12 @@ pub(super) fn search(
     request: &SearchRequest,
 ) -> Result<SearchResponse, EngineError> {
     let Comparison { catalog, ranker, snapshot, .. } = *comparison;
-    let interpreted = match request.syntax {
-        QuerySyntax::Literal => InterpretedQuery::literal(&request.query),
-        QuerySyntax::Interpreted => InterpretedQuery::new(&request.query, snapshot)?,
+    let (mut interpreted, analysis) = match request.syntax {
+        QuerySyntax::Literal => (InterpretedQuery::literal(&request.query), snapshot.analysis().without_translations()),
+        QuerySyntax::Interpreted => (InterpretedQuery::new(&request.query, snapshot)?, snapshot.analysis().clone()),
     };
+    let query = AnalyzedQuery::new(&interpreted.words, &analysis);
+    interpreted.add_translation(query.translation.as_ref());
     let requested_model = request.model.map(|kind| kind.model(LengthMode::Exact));
     let search = Search {
         catalog,
@@ -64,7 +66,7 @@ pub(super) fn search(
         request,
         snapshot,
         examples: ComparedExamples::new(comparison, &request.examples)?,
-        query: AnalyzedQuery::new(&interpreted.words, snapshot.analysis()),
+        query,
         interpreted,
         model: requested_model.as_deref().unwrap_or(ranker.model.as_ref()),
         groups: catalog.duplicate_groups_for(request.duplicates)?,
@@ -336,7 +338,12 @@ impl Search<'_> {
         let has_no_term = hit.fields.is_empty();
         for dense in &mut hit.dense {
             if self.request.explain || has_no_term && dense.granularity == Granularity::Piece {
-                dense.parts = reranker.explain(&self.interpreted.words, &hit.card.metadata.id, dense, self.snapshot)?;
+                dense.parts = reranker.explain(
+                    self.query.encoder_text(&self.interpreted.words),
+                    &hit.card.metadata.id,
+                    dense,
+                    self.snapshot,
+                )?;
             }
         }
         Ok(())

@@ -9,10 +9,12 @@ mod term_finder;
 mod language;
 mod multilingual;
 mod stop_words;
+mod translations;
 mod words;
 
 pub use stop_words::STOP_WORDS;
 pub use term_finder::TermFinder;
+pub use translations::{Translation, Translations, TranslationsBuilder};
 
 use english::English;
 use multilingual::Multilingual;
@@ -133,7 +135,10 @@ impl From<&str> for QueryTerm {
 /// assert_eq!(tokens, ["stazion", "metropolitan", "italian"]);
 /// ```
 #[derive(Clone)]
-pub struct Analysis(Pipeline);
+pub struct Analysis {
+    pipeline: Pipeline,
+    translations: Option<Arc<Translations>>,
+}
 
 #[derive(Clone)]
 enum Pipeline {
@@ -158,17 +163,30 @@ impl Analysis {
     /// Creates an analysis. Clone it instead of creating one for every text.
     #[must_use]
     pub fn new(kind: AnalysisKind) -> Self {
-        Self(match kind {
+        let pipeline = match kind {
             AnalysisKind::Acordar => Pipeline::Acordar(Arc::new(STOP_WORDS.iter().copied().collect())),
             AnalysisKind::English => Pipeline::English(Arc::new(English::new())),
             AnalysisKind::Multilingual => Pipeline::Multilingual(Arc::new(Multilingual::new())),
-        })
+        };
+        Self { pipeline, translations: None }
+    }
+
+    /// Sets the dictionary that translates the words of queries. Only [`AnalysisKind::Multilingual`] uses it.
+    #[must_use]
+    pub fn with_translations(self, translations: Option<Arc<Translations>>) -> Self {
+        Self { translations, ..self }
+    }
+
+    /// Returns the analysis with queries as typed.
+    #[must_use]
+    pub fn without_translations(&self) -> Self {
+        self.clone().with_translations(None)
     }
 
     /// Returns the kind.
     #[must_use]
     pub fn kind(&self) -> AnalysisKind {
-        match self.0 {
+        match self.pipeline {
             Pipeline::Acordar(_) => AnalysisKind::Acordar,
             Pipeline::English(_) => AnalysisKind::English,
             Pipeline::Multilingual(_) => AnalysisKind::Multilingual,
@@ -177,7 +195,7 @@ impl Analysis {
 
     /// Returns the tokens of a document text.
     pub fn tokens<'t>(&'t self, text: &'t str) -> impl Iterator<Item = String> + 't {
-        match &self.0 {
+        match &self.pipeline {
             Pipeline::Acordar(stop_words) => Tokens::Acordar(Words::new(text), stop_words),
             Pipeline::English(english) => {
                 Tokens::Made(english.words(text).map(|(_, token)| token).collect::<Vec<_>>().into_iter())
@@ -195,7 +213,7 @@ impl Analysis {
     /// assert_eq!(tokens("alojamientos"), ["aloj"]);
     /// ```
     pub fn word_tokens<'a>(&'a self, text: &str) -> impl Fn(&str) -> Vec<String> + use<'a> {
-        let chain = match &self.0 {
+        let chain = match &self.pipeline {
             Pipeline::Multilingual(multilingual) => Some(RefCell::new(multilingual.chain_of(text))),
             _ => None,
         };
@@ -216,14 +234,28 @@ impl Analysis {
     /// ```
     #[must_use]
     pub fn query_words(&self, text: &str) -> Vec<QueryTerm> {
-        match &self.0 {
+        self.translated_words(text).0
+    }
+
+    /// Returns the words of a query in their order, with the tokens of their translations, and the translation if a word
+    /// was translated.
+    #[must_use]
+    pub fn translated_words(&self, text: &str) -> (Vec<QueryTerm>, Option<Translation>) {
+        let words = match &self.pipeline {
             Pipeline::Acordar(_) => self.tokens(text).map(QueryTerm::from).collect(),
             Pipeline::English(english) => {
                 let term = |(text, token)| QueryTerm { text, alternatives: vec![token] };
                 english.words(text).map(term).collect()
             }
-            Pipeline::Multilingual(multilingual) => multilingual.query_words(text),
-        }
+            Pipeline::Multilingual(multilingual) => {
+                let translations = self.translations.as_ref();
+                match translations.and_then(|translations| translations.translate(text, multilingual)) {
+                    Some((words, translation)) => return (words, Some(translation)),
+                    None => multilingual.query_words(text),
+                }
+            }
+        };
+        (words, None)
     }
 
     /// Returns the token sequences that a phrase may have in documents, one for each distinct analysis of it.
@@ -235,7 +267,7 @@ impl Analysis {
     /// ```
     #[must_use]
     pub fn phrase_forms(&self, text: &str) -> Vec<Vec<String>> {
-        let forms = match &self.0 {
+        let forms = match &self.pipeline {
             Pipeline::Multilingual(multilingual) => multilingual.tokens_by_language(text),
             _ => vec![self.tokens(text).collect()],
         };

@@ -42,7 +42,7 @@ pub(super) struct Multilingual {
 
 impl Multilingual {
     pub(super) fn new() -> Self {
-        let chains = LANGUAGES.iter().map(|(language, _)| chain(*language)).collect();
+        let chains = LANGUAGES.iter().map(|(language, ..)| chain(*language)).collect();
         Self { languages: LanguageDetector::new(), chains }
     }
 
@@ -61,26 +61,64 @@ impl Multilingual {
         self.languages.detect(text).unwrap_or(ENGLISH)
     }
 
-    /// Returns a query's words with their stems in every language. Stop words of English and of the query's language,
-    /// if certain, are removed. Those of all languages are not: `war` is a stop word in German.
+    /// Returns a query's words with their stems in every language, without common words.
     pub(super) fn query_words(&self, text: &str) -> Vec<QueryTerm> {
-        let own = self.language(text);
-        let mut words = whole_words(text);
-        let mut kept_in = vec![0; words.len()];
-        for language in 0..LANGUAGES.len() {
+        self.terms_by_word(text, None).into_iter().flatten().collect()
+    }
+
+    /// Returns for each word of a query its stems in every language. `None`: a stop word of English or of the query's
+    /// language, which is detected unless it is known. Stop words of all languages are not removed: `war` is one in
+    /// German.
+    pub(super) fn terms_by_word(&self, text: &str, language: Option<&str>) -> Vec<Option<QueryTerm>> {
+        let own = language.and_then(place_of).unwrap_or_else(|| self.language(text));
+        self.terms(text, 0..LANGUAGES.len(), [ENGLISH, own])
+    }
+
+    /// Returns a text's words with their stems in some languages, without stop words of the first one.
+    pub(super) fn terms_in<'c>(&self, text: &str, languages: impl Iterator<Item = &'c str>) -> Vec<QueryTerm> {
+        let places: Vec<usize> = languages.filter_map(place_of).collect();
+        match places.as_slice() {
+            [] => self.query_words(text),
+            [first, ..] => self.terms(text, places.iter().copied(), [*first; 2]).into_iter().flatten().collect(),
+        }
+    }
+
+    /// Returns for each word of a text its stems in some languages. `None`: a stop word of one of two languages.
+    fn terms(
+        &self,
+        text: &str,
+        languages: impl Iterator<Item = usize>,
+        without_stop_words_of: [usize; 2],
+    ) -> Vec<Option<QueryTerm>> {
+        let words = Self::whole_words(text).into_iter();
+        let mut terms: Vec<QueryTerm> = words.map(|text| QueryTerm { text, alternatives: Vec::new() }).collect();
+        let mut kept_in = vec![0; terms.len()];
+        for language in languages {
             let mut chain = self.chains[language].clone();
-            // Removed words leave gaps: positions are indexes into `words` in every language.
+            // Removed words leave gaps: positions are indexes into `terms` in every language.
             chain.token_stream(text).process(&mut |token| {
-                let stems = &mut words[token.position].alternatives;
+                let stems = &mut terms[token.position].alternatives;
                 if !stems.contains(&token.text) {
                     stems.push(token.text.clone());
                 }
-                kept_in[token.position] += u32::from(language == ENGLISH) + u32::from(language == own);
+                for other in without_stop_words_of {
+                    kept_in[token.position] += u32::from(language == other);
+                }
             });
         }
-        let mut kept_in = kept_in.into_iter();
-        words.retain(|_| kept_in.next() == Some(2));
+        terms.into_iter().zip(kept_in).map(|(term, kept)| (kept == 2).then_some(term)).collect()
+    }
+
+    /// Returns the unprocessed words, from which the analysers of all languages make their tokens.
+    pub(super) fn whole_words(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        LabelWords.token_stream(text).process(&mut |token| words.push(token.text.clone()));
         words
+    }
+
+    /// Returns the BCP 47 tag of a text's language. `None` if it is uncertain.
+    pub(super) fn detected_code(&self, text: &str) -> Option<&'static str> {
+        self.languages.detect(text).map(|place| LANGUAGES[place].2)
     }
 
     /// Returns the tokens of a text by the analysis of each language.
@@ -99,13 +137,23 @@ pub(super) fn tokens_by(chain: &mut TextAnalyzer, text: &str) -> Vec<String> {
     tokens
 }
 
-/// Returns the unprocessed words, from which the analysers of all languages make their tokens.
-fn whole_words(text: &str) -> Vec<QueryTerm> {
-    let mut words = Vec::new();
-    LabelWords.token_stream(text).process(&mut |token| {
-        words.push(QueryTerm { text: token.text.clone(), alternatives: Vec::new() });
-    });
-    words
+/// Returns the index in [`LANGUAGES`] of a BCP 47 tag.
+fn place_of(code: &str) -> Option<usize> {
+    LANGUAGES.iter().position(|(.., other)| *other == code)
+}
+
+/// Returns an analyser that stems the words of a language, without its stop words, and keeps accents. Words of a
+/// language without stemmer remain whole.
+pub(super) fn stemmer(code: &str) -> TextAnalyzer {
+    let mut builder = TextAnalyzer::builder(LabelWords).dynamic();
+    if let Some(place) = place_of(code) {
+        let language = LANGUAGES[place].0;
+        if let Some(stop_words) = stop_words(language) {
+            builder = builder.filter_dynamic(stop_words);
+        }
+        builder = builder.filter_dynamic(Stemmer::new(language));
+    }
+    builder.build()
 }
 
 fn chain(language: Language) -> TextAnalyzer {

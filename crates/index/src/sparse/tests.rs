@@ -18,7 +18,7 @@ fn statistics(tf: [u32; 8], lengths: [u32; 8]) -> (DocumentStatistics, Collectio
 }
 
 fn query() -> AnalyzedQuery {
-    AnalyzedQuery { distinct: vec!["x".into()], sequence: vec![0] }
+    AnalyzedQuery { distinct: vec!["x".into()], sequence: vec![0], translation: None }
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn fsdm_of_a_pair_by_hand() {
         pairs: vec![pair],
         lengths: [12, 0, 0, 0, 0, 0, 0, 0],
     };
-    let query = AnalyzedQuery { distinct: vec!["a".into(), "b".into()], sequence: vec![0, 1] };
+    let query = AnalyzedQuery { distinct: vec!["a".into(), "b".into()], sequence: vec![0, 1], translation: None };
     let model = Fsdm::default().with_weights(FieldWeights([0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
     let probability = |tf: f64, cf: f64| (tf + 10.0 * cf / 40.0) / (12.0 + 10.0);
     let expected = 0.8 * (probability(2.0, 6.0).ln() + probability(1.0, 4.0).ln())

@@ -55,7 +55,7 @@ impl PartialSchema for SearchResult {
             .description(Some("The query with corrected spelling, if words seem misspelt."));
         let with_words = object(Type::Integer).description(Some("Number of datasets with a word of the query."));
         let interpretations = array(object(Type::Object))
-            .description(Some("Phrases, exclusions and names in the query: kind, text, excluded, iri."));
+            .description(Some("Phrases, exclusions, names and translated words of the query: kind, text, excluded, iri, language, translations."));
         let suggested = object(Type::Object)
             .property("parameter", object(Type::String).enum_values(Some(["covers", "within"])))
             .property("value", object(Type::String).description(Some("Value of the parameter.")))

@@ -1,0 +1,600 @@
+//! Translations of query words by a dictionary, for collections in other languages than their users.
+//!
+//! Terms: an *expression* is a label of one to [`MAX_WORDS`] words. The *source languages* are those of queries, the
+//! *target languages* those of the collection.
+//!
+//! All translations of a word are synonyms, as in structured queries (Pirkola, SIGIR 1998): a word with many meanings
+//! has a high document frequency, so that it counts little. The word itself remains one of the synonyms, because the
+//! collection may have texts in its language.
+//!
+//! # Language of a query
+//!
+//! Most queries are too short for language detection. A word is *foreign* if it is no word of a target language, but
+//! one of a source language, which may be a common one (`de`). The source language with most foreign words is that of
+//! the query. Without a foreign word nothing is translated: `film` and `plan` remain as typed. If no more words are
+//! known only in the source language than only in the target language, the query is mixed, and its foreign words alone
+//! are translated (`Bäume in Greater Manchester`).
+//!
+//! # Form
+//!
+//! The dictionary is a text of lines in ascending order, searched by bisection, after a line with the languages:
+//!
+//! ```text
+//! TARGET … TAB SOURCE …
+//! LANGUAGE STEM …  TAB EXPRESSION TAB TRANSLATION …
+//! LANGUAGE STEM                                     a word of a target language
+//! ```
+
+use super::QueryTerm;
+use super::language::language_code;
+use super::multilingual::{Multilingual, stemmer};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write};
+use tantivy::tokenizer::{TextAnalyzer, TokenStream};
+
+/// Maximum number of words of an expression and of a translation.
+const MAX_WORDS: usize = 4;
+/// Maximum number of translations of an expression that are used.
+const MAX_TRANSLATIONS: usize = 8;
+/// Languages whose compounds are written as one word. Unknown ones are translated by their parts.
+const COMPOUNDING: [&str; 7] = ["da", "de", "fi", "hu", "nl", "no", "sv"];
+/// Letters between the parts of a compound.
+const LINKING_ELEMENTS: [&str; 4] = ["", "s", "n", "en"];
+/// Minimum letters of a part of a compound.
+const MIN_PART_LETTERS: usize = 4;
+/// Maximum number of parts of a compound.
+const MAX_PARTS: usize = 3;
+/// Maximum letters of a compound.
+const MAX_LETTERS: usize = 40;
+
+/// Dictionary from the languages of queries to those of a collection.
+pub struct Translations {
+    lines: String,
+    targets: Vec<WordLanguage>,
+    sources: Vec<WordLanguage>,
+}
+
+/// A language with its stemmer.
+struct WordLanguage {
+    code: String,
+    stemmer: TextAnalyzer,
+}
+
+impl WordLanguage {
+    fn new(code: &str) -> Self {
+        Self { code: code.to_owned(), stemmer: stemmer(code) }
+    }
+
+    /// Returns the stem of each word, with its accents. `None`: a common word.
+    fn stems(&self, words: &[String]) -> Vec<Option<String>> {
+        let mut stemmer = self.stemmer.clone();
+        words.iter().map(|word| stem(&mut stemmer, word)).collect()
+    }
+}
+
+impl fmt::Debug for Translations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let codes = |list: &[WordLanguage]| list.iter().map(|one| one.code.clone()).collect::<Vec<String>>();
+        let (targets, sources) = (codes(&self.targets), codes(&self.sources));
+        f.debug_struct("Translations").field("targets", &targets).field("sources", &sources).finish()
+    }
+}
+
+/// A translated query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Translation {
+    /// Language of the query, as a BCP 47 tag.
+    pub language: String,
+    /// The query with the first translation of each expression.
+    pub text: String,
+    /// Translated expressions, with their translations.
+    pub expressions: Vec<(String, Vec<String>)>,
+}
+
+/// A part of a query: a word that remains, or a translated expression.
+struct Part {
+    /// Index of its first word.
+    start: usize,
+    /// Number of words.
+    len: usize,
+    expression: String,
+    /// Empty if nothing is translated.
+    translations: Vec<String>,
+}
+
+/// A query as one of a source language.
+struct Reading<'t> {
+    language: &'t WordLanguage,
+    /// Number of words of this language, common ones included, that are no words of a target language.
+    foreign: usize,
+    /// Number of words of a target language that are no words of this language.
+    only_native: usize,
+    /// If true, the detected language is this one.
+    is_detected: bool,
+    parts: Vec<Part>,
+}
+
+impl Reading<'_> {
+    fn likelihood(&self) -> (bool, usize, Reverse<usize>) {
+        (self.is_detected, self.foreign, Reverse(self.only_native))
+    }
+}
+
+impl Translations {
+    /// Reads a dictionary that [`TranslationsBuilder`] wrote. `None` if its first line is invalid.
+    #[must_use]
+    pub fn parse(text: String) -> Option<Self> {
+        let (targets, sources) = text.lines().next()?.split_once('\t')?;
+        let languages = |list: &str| list.split_whitespace().map(WordLanguage::new).collect::<Vec<WordLanguage>>();
+        let (targets, sources) = (languages(targets), languages(sources));
+        (!targets.is_empty()).then_some(Self { lines: text, targets, sources })
+    }
+
+    /// Returns the languages of the collection, as BCP 47 tags.
+    pub fn targets(&self) -> impl Iterator<Item = &str> {
+        self.targets.iter().map(|language| language.code.as_str())
+    }
+
+    /// Returns the languages of queries that are translated, with the number of their expressions.
+    #[must_use]
+    pub fn sources(&self) -> Vec<(&str, usize)> {
+        let mut counts: Vec<(&str, usize)> = self.sources.iter().map(|source| (source.code.as_str(), 0)).collect();
+        for line in self.lines.lines().skip(1).filter(|line| line.contains('\t')) {
+            let language = line.split(' ').next();
+            if let Some((_, count)) = counts.iter_mut().find(|(source, _)| Some(*source) == language) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
+    /// Returns the words of a query with their translations as synonyms. `None` if no word is foreign.
+    pub(super) fn translate(&self, text: &str, analysis: &Multilingual) -> Option<(Vec<QueryTerm>, Translation)> {
+        let detected = analysis.detected_code(text);
+        if self.targets().any(|target| detected == Some(target)) {
+            return None;
+        }
+        let words = Multilingual::whole_words(text);
+        let native = self.native_words(&words);
+        let mut best: Option<Reading<'_>> = None;
+        for source in &self.sources {
+            let reading =
+                Reading { is_detected: detected == Some(source.code.as_str()), ..self.read(&words, &native, source) };
+            if reading.foreign > 0 && best.as_ref().is_none_or(|best| reading.likelihood() > best.likelihood()) {
+                best = Some(reading);
+            }
+        }
+        let Reading { language, foreign, only_native, is_detected, mut parts } = best?;
+        let is_whole = is_detected || foreign > only_native;
+        if !is_whole {
+            for part in &mut parts {
+                if native[part.start..part.start + part.len].iter().all(|native| *native) {
+                    part.translations.clear();
+                }
+            }
+        }
+        Some(self.assemble(text, &language.code, is_whole, &parts, analysis))
+    }
+
+    /// Reads a query as one of a source language.
+    fn read<'t>(&self, words: &[String], native: &[bool], language: &'t WordLanguage) -> Reading<'t> {
+        let parts = self.parts(words, language);
+        let stems = language.stems(words);
+        let mut is_known: Vec<bool> = stems.iter().map(Option::is_none).collect();
+        for part in parts.iter().filter(|part| !part.translations.is_empty()) {
+            is_known[part.start..part.start + part.len].fill(true);
+        }
+        let count =
+            |known: bool| (0..words.len()).filter(|place| is_known[*place] == known && native[*place] != known).count();
+        Reading { language, foreign: count(true), only_native: count(false), is_detected: false, parts }
+    }
+
+    /// Returns for each word whether it is a word of a target language, or a common word of one.
+    fn native_words(&self, words: &[String]) -> Vec<bool> {
+        let mut native = vec![false; words.len()];
+        for target in &self.targets {
+            for (native, stem) in native.iter_mut().zip(target.stems(words)) {
+                *native |= stem.is_none_or(|stem| self.has_line(&format!("{} {stem}", target.code)));
+            }
+        }
+        native
+    }
+
+    /// Splits a query into the longest known expressions of a language, and the words between them. Common words of the
+    /// language are parts without translation.
+    fn parts(&self, words: &[String], language: &WordLanguage) -> Vec<Part> {
+        let stems = language.stems(words);
+        let mut parts = Vec::new();
+        let mut start = 0;
+        while start < words.len() {
+            let known = (1..=MAX_WORDS.min(words.len() - start)).rev().find_map(|len| {
+                let (first, last) = (&stems[start], &stems[start + len - 1]);
+                if first.is_none() || last.is_none() {
+                    return None;
+                }
+                let key: Vec<&str> = stems[start..start + len].iter().flatten().map(String::as_str).collect();
+                let expression = words[start..start + len].join(" ");
+                let translations = self.lookup(&language.code, &key.join(" "), &expression);
+                (!translations.is_empty()).then_some(Part { start, len, expression, translations })
+            });
+            let Some(part) = known else {
+                parts.extend(self.word_parts(start, &words[start], language, stems[start].is_some()));
+                start += 1;
+                continue;
+            };
+            start += part.len;
+            parts.push(part);
+        }
+        parts
+    }
+
+    /// Returns the parts of a word that is no expression: those of a compound, or the word itself.
+    fn word_parts(&self, start: usize, word: &str, language: &WordLanguage, is_content: bool) -> Vec<Part> {
+        let has_compounds = COMPOUNDING.contains(&language.code.as_str());
+        let is_possible = is_content && has_compounds && word.chars().count() <= MAX_LETTERS;
+        let compound = if is_possible { self.compound(word, language, MAX_PARTS) } else { None };
+        let parts = compound.unwrap_or_else(|| vec![(word.to_owned(), Vec::new())]);
+        parts.into_iter().map(|(expression, translations)| Part { start, len: 1, expression, translations }).collect()
+    }
+
+    /// Returns the fewest known words that form a compound, with their translations.
+    fn compound(&self, word: &str, language: &WordLanguage, max_parts: usize) -> Option<Vec<(String, Vec<String>)>> {
+        let whole = self.lookup_word(language, word);
+        if !whole.is_empty() {
+            return Some(vec![(word.to_owned(), whole)]);
+        }
+        let letters = word.chars().count();
+        if max_parts == 1 || letters < 2 * MIN_PART_LETTERS {
+            return None;
+        }
+        let mut best: Option<Vec<(String, Vec<String>)>> = None;
+        let ends = word.char_indices().map(|(end, _)| end).take(letters + 1 - MIN_PART_LETTERS).skip(MIN_PART_LETTERS);
+        // The longest first part comes first: of equally many parts it is the likeliest.
+        for end in ends.collect::<Vec<_>>().into_iter().rev() {
+            let (head, rest) = word.split_at(end);
+            let translations = self.lookup_word(language, head);
+            if translations.is_empty() {
+                continue;
+            }
+            for tail in LINKING_ELEMENTS.iter().filter_map(|linking| rest.strip_prefix(linking)) {
+                if tail.chars().count() < MIN_PART_LETTERS {
+                    continue;
+                }
+                let Some(tail) = self.compound(tail, language, max_parts - 1) else { continue };
+                if best.as_ref().is_none_or(|best| tail.len() + 1 < best.len()) {
+                    best = Some([(head.to_owned(), translations.clone())].into_iter().chain(tail).collect());
+                }
+            }
+        }
+        best
+    }
+
+    fn lookup_word(&self, language: &WordLanguage, word: &str) -> Vec<String> {
+        let stem = stem(&mut language.stemmer.clone(), word);
+        stem.map(|stem| self.lookup(&language.code, &stem, word)).unwrap_or_default()
+    }
+
+    /// Returns the query's words with the translations of its parts. If the whole query is in the language, the common words
+    /// of the language are removed.
+    fn assemble(
+        &self,
+        text: &str,
+        language: &str,
+        is_whole: bool,
+        parts: &[Part],
+        analysis: &Multilingual,
+    ) -> (Vec<QueryTerm>, Translation) {
+        let typed = analysis.terms_by_word(text, is_whole.then_some(language));
+        let mut terms = Vec::new();
+        let mut translation = Translation { language: language.to_owned(), ..Translation::default() };
+        let mut texts: Vec<&str> = Vec::new();
+        for part in parts {
+            let [first, ..] = part.translations.as_slice() else {
+                let term = &typed[part.start];
+                texts.extend(term.as_ref().map(|_| part.expression.as_str()));
+                terms.extend(term.clone());
+                continue;
+            };
+            texts.push(first);
+            let original = match part.len {
+                1 => analysis.query_words(&part.expression),
+                _ => Vec::new(),
+            };
+            let original: Vec<String> = original.into_iter().flat_map(|term| term.alternatives).collect();
+            terms.extend(self.translated_terms(part, &original, analysis));
+            let others = part.translations.iter().filter(|translated| **translated != part.expression);
+            let others: Vec<String> = others.cloned().collect();
+            if !others.is_empty() {
+                translation.expressions.push((part.expression.clone(), others));
+            }
+        }
+        translation.text = texts.join(" ");
+        (terms, translation)
+    }
+
+    /// Returns the terms of a translated expression: one with all translations of one word as synonyms, or the words of the
+    /// first translation.
+    fn translated_terms(&self, part: &Part, original: &[String], analysis: &Multilingual) -> Vec<QueryTerm> {
+        let analysed: Vec<Vec<QueryTerm>> =
+            part.translations.iter().map(|text| analysis.terms_in(text, self.targets())).collect();
+        let mut alternatives = original.to_vec();
+        let mut has_word = false;
+        for words in &analysed {
+            if let [word] = words.as_slice() {
+                has_word = true;
+                add_distinct(&mut alternatives, &word.alternatives);
+            }
+        }
+        if has_word {
+            return vec![QueryTerm { text: part.expression.clone(), alternatives }];
+        }
+        let mut terms = analysed.into_iter().next().unwrap_or_default();
+        for term in &mut terms {
+            add_distinct(&mut term.alternatives, original);
+        }
+        terms
+    }
+
+    /// Returns the translations of an expression, else those of the most similar one with the same stems.
+    fn lookup(&self, language: &str, stems: &str, expression: &str) -> Vec<String> {
+        let key = format!("{language} {stems}\t");
+        let entries = self.lines_with(&key).filter_map(|line| {
+            let mut cells = line.split('\t').skip(1);
+            Some((cells.next()?, cells))
+        });
+        let best = entries.max_by_key(|(other, _)| similarity(other, expression));
+        best.map(|(_, cells)| cells.take(MAX_TRANSLATIONS).map(str::to_owned).collect()).unwrap_or_default()
+    }
+
+    /// Returns the lines that begin with a key.
+    fn lines_with<'t>(&'t self, key: &'t str) -> impl Iterator<Item = &'t str> {
+        self.lines[self.first_not_before(key)..].lines().take_while(move |line| line.starts_with(key))
+    }
+
+    fn has_line(&self, line: &str) -> bool {
+        self.lines[self.first_not_before(line)..].lines().next() == Some(line)
+    }
+
+    /// Returns the offset of the first line, after that with the languages, that is not less than a key.
+    fn first_not_before(&self, key: &str) -> usize {
+        let bytes = self.lines.as_bytes();
+        let end_of_line = |from: usize| bytes[from..].iter().position(|byte| *byte == b'\n').map(|at| from + at);
+        let mut low = end_of_line(0).map_or(bytes.len(), |end| end + 1);
+        let mut high = bytes.len();
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let start = bytes[low..middle].iter().rposition(|byte| *byte == b'\n').map_or(low, |at| low + at + 1);
+            let end = end_of_line(start).unwrap_or(bytes.len());
+            if &bytes[start..end] < key.as_bytes() {
+                low = (end + 1).min(bytes.len());
+            } else {
+                high = start;
+            }
+        }
+        low
+    }
+}
+
+fn add_distinct(list: &mut Vec<String>, added: &[String]) {
+    for one in added {
+        if !list.contains(one) {
+            list.push(one.clone());
+        }
+    }
+}
+
+/// Returns the similarity of two forms of a word: the length of their common beginning, then that of the difference of
+/// their lengths.
+fn similarity(one: &str, other: &str) -> (usize, Reverse<usize>) {
+    let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    (common, Reverse(one.len().abs_diff(other.len())))
+}
+
+/// Returns the stem of a word, with its accents. `None`: a common word.
+fn stem(stemmer: &mut TextAnalyzer, word: &str) -> Option<String> {
+    let mut stream = stemmer.token_stream(word);
+    stream.advance().then(|| stream.token().text.clone())
+}
+
+/// Builds a dictionary from the labels of resources.
+pub struct TranslationsBuilder {
+    targets: Vec<String>,
+    /// The languages of the labels.
+    languages: BTreeMap<String, WordLanguage>,
+    /// Translations by language with stems, and expression.
+    expressions: BTreeMap<(String, String), Vec<String>>,
+    /// Words of the target languages, as lines.
+    words: BTreeSet<String>,
+    sources: BTreeSet<String>,
+}
+
+impl TranslationsBuilder {
+    /// Creates a builder for the languages of a collection, as BCP 47 tags.
+    #[must_use]
+    pub fn new<'t>(targets: impl IntoIterator<Item = &'t str>) -> Self {
+        Self {
+            targets: targets.into_iter().map(language_code).collect(),
+            languages: BTreeMap::new(),
+            expressions: BTreeMap::new(),
+            words: BTreeSet::new(),
+            sources: BTreeSet::new(),
+        }
+    }
+
+    /// Adds the labels of a resource, as language tags and texts, the preferred ones first. Long labels are ignored.
+    pub fn add<'l>(&mut self, labels: impl IntoIterator<Item = (&'l str, &'l str)>) {
+        let mut expressions: Vec<(String, Vec<String>)> = Vec::new();
+        for (language, text) in labels {
+            let words = Multilingual::whole_words(&without_notes(text));
+            if (1..=MAX_WORDS).contains(&words.len()) {
+                expressions.push((language_code(language), words));
+            }
+        }
+        for (code, words) in &expressions {
+            let language = self.languages.entry(code.clone()).or_insert_with(|| WordLanguage::new(code));
+            let stems: Vec<String> = language.stems(words).into_iter().flatten().collect();
+            if self.targets.contains(code) {
+                self.words.extend(stems.iter().map(|stem| format!("{code} {stem}")));
+            }
+            let translations = expressions.iter().filter(|(other, _)| other != code && self.targets.contains(other));
+            let translations: Vec<String> = translations.map(|(_, words)| words.join(" ")).collect();
+            if stems.is_empty() || translations.is_empty() {
+                continue;
+            }
+            self.sources.insert(code.clone());
+            let key = (format!("{code} {}", stems.join(" ")), words.join(" "));
+            add_distinct(self.expressions.entry(key).or_default(), &translations);
+        }
+    }
+
+    /// Returns the number of expressions with translations.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.expressions.len()
+    }
+
+    /// Returns true if nothing is translated.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.expressions.is_empty()
+    }
+
+    /// Returns the dictionary as text, for [`Translations::parse`].
+    #[must_use]
+    pub fn into_text(self) -> String {
+        let mut lines: Vec<String> = self.words.into_iter().collect();
+        for ((stems, expression), translations) in self.expressions {
+            lines.push(format!("{stems}\t{expression}\t{}", translations.join("\t")));
+        }
+        lines.sort_unstable();
+        let sources: Vec<String> = self.sources.into_iter().collect();
+        let mut text = format!("{}\t{}\n", self.targets.join(" "), sources.join(" "));
+        for line in lines {
+            let _ = writeln!(text, "{line}");
+        }
+        text
+    }
+}
+
+/// Returns a label without its parts in brackets, which are notes: `Mercury (planet)`.
+fn without_notes(label: &str) -> String {
+    let mut depth = 0_usize;
+    let mut text = String::with_capacity(label.len());
+    for character in label.chars() {
+        match character {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => text.push(character),
+            _ => {}
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Analysis, AnalysisKind};
+    use std::sync::Arc;
+
+    const ENTRIES: &[&[(&str, &str)]] = &[
+        &[("de", "Stickstoff"), ("en", "nitrogen")],
+        &[("de", "Trinkwasser"), ("en", "drinking water"), ("en", "potable water")],
+        &[("de", "Plan"), ("en", "plan"), ("en", "scheme")],
+        &[("de", "Minderung"), ("en", "reduction"), ("en", "decrease")],
+        &[("de", "Baum (Botanik)"), ("en", "tree"), ("fr", "arbre")],
+        &[("en", "water"), ("fr", "eau"), ("cs", "voda")],
+        &[("fr", "pomme de terre"), ("en", "potato")],
+        &[("es", "contrato"), ("en", "contract")],
+        &[("es", "contratación"), ("en", "procurement")],
+        &[("en", "film"), ("fr", "film")],
+        &[("en", "greater Manchester")],
+    ];
+
+    fn builder() -> TranslationsBuilder {
+        let mut builder = TranslationsBuilder::new(["en"]);
+        for labels in ENTRIES {
+            builder.add(labels.iter().copied());
+        }
+        builder
+    }
+
+    fn analysis() -> Analysis {
+        let translations = Translations::parse(builder().into_text()).expect("a dictionary");
+        Analysis::new(AnalysisKind::Multilingual).with_translations(Some(Arc::new(translations)))
+    }
+
+    /// Returns the language of a query, its words, and the text for encoders.
+    fn translated(query: &str) -> Option<(String, Vec<String>, String)> {
+        let (words, translation) = analysis().translated_words(query);
+        let translation = translation?;
+        Some((translation.language, words.into_iter().map(|word| word.text).collect(), translation.text))
+    }
+
+    fn words(list: &[&str]) -> Vec<String> {
+        list.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn translations_are_synonyms() {
+        let (terms, translation) = analysis().translated_words("Stickstoff-Minderung");
+        let translation = translation.expect("translated");
+        assert_eq!(translation.language, "de");
+        assert_eq!(translation.text, "nitrogen reduction");
+        assert_eq!(translation.expressions[1], ("minderung".to_owned(), words(&["reduction", "decrease"])));
+        assert_eq!(terms.len(), 2);
+        for token in ["minder", "reduct", "decreas"] {
+            assert!(terms[1].matches(token), "{token}: {:?}", terms[1]);
+        }
+    }
+
+    #[test]
+    fn a_translation_of_several_words_is_several_terms() {
+        let (terms, _) = analysis().translated_words("Trinkwasser");
+        assert_eq!(terms.iter().map(|term| term.text.as_str()).collect::<Vec<_>>(), ["drinking", "water"]);
+        assert!(terms.iter().all(|term| term.matches("trinkwass")), "texts in German are found: {terms:?}");
+    }
+
+    #[test]
+    fn expressions_are_found_in_other_forms() {
+        let (_, terms, text) = translated("pommes de terre et arbres").expect("French");
+        assert_eq!((terms, text.as_str()), (words(&["pommes de terre", "arbres"]), "potato tree"));
+        assert_eq!(translated("contratos").expect("Spanish").2, "contract", "the most similar form");
+        assert_eq!(translated("vodu").map(|found| found.2), None, "Czech has no stemmer");
+        assert_eq!(translated("voda").expect("Czech").0, "cs");
+    }
+
+    #[test]
+    fn compounds_are_translated_by_their_parts() {
+        assert_eq!(translated("Stickstoffminderungsplan").expect("German").2, "nitrogen reduction plan");
+        assert_eq!(translated("Baumquark"), None);
+    }
+
+    #[test]
+    fn words_of_the_collection_are_not_translated() {
+        for query in ["plan", "film", "nitrogen reduction plan", "quarks", "", "of the"] {
+            assert_eq!(translated(query), None, "{query}");
+        }
+        assert_eq!(translated("Plan zur Minderung").expect("German").2, "plan reduction");
+        let (language, terms, text) = translated("Bäume in Greater Manchester").expect("German and English");
+        assert_eq!((language.as_str(), text.as_str()), ("de", "tree greater manchester"));
+        assert_eq!(terms, words(&["bäume", "greater", "manchester"]));
+        assert!(analysis().without_translations().translated_words("Stickstoff").1.is_none());
+    }
+
+    #[test]
+    fn every_line_is_found() {
+        let text = builder().into_text();
+        let translations = Translations::parse(text.clone()).expect("a dictionary");
+        for line in text.lines().skip(1) {
+            assert!(translations.has_line(line), "{line}");
+            assert!(!translations.has_line(&format!("{line}x")) && !translations.has_line(&line[..line.len() - 1]));
+        }
+        for line in ["", "a", "zz zz"] {
+            assert!(!translations.has_line(line), "{line}");
+        }
+        assert_eq!(translations.sources(), [("cs", 1), ("de", 5), ("es", 2), ("fr", 4)]);
+        assert!(Translations::parse("no languages".to_owned()).is_none());
+    }
+}
