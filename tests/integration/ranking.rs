@@ -131,7 +131,7 @@ fn query_of(groups: &[Group], sequence: &[usize]) -> AnalyzedQuery {
         text: format!("any of {group:?}"),
         alternatives: group.iter().copied().map(word).collect(),
     };
-    AnalyzedQuery { distinct: groups.iter().map(term).collect(), sequence: sequence.to_vec() }
+    AnalyzedQuery { distinct: groups.iter().map(term).collect(), sequence: sequence.to_vec(), translation: None }
 }
 
 fn count(words: &[u8], group: &Group) -> usize {
