@@ -67,8 +67,6 @@ pub(crate) struct Arguments {
 
 /// Maximum number of snippet triples printed for a hit. Matching triples come first.
 const SHOWN: usize = 5;
-/// Maximum number of translations shown for a word.
-const SHOWN_TRANSLATIONS: usize = 3;
 
 pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let mut searcher = Searcher::open(home)?.with_model(arguments.model.model()?);
@@ -196,8 +194,7 @@ fn write_interpretations(out: &mut impl Write, interpretations: &[Interpretation
 fn describe(part: &Interpretation) -> String {
     if part.kind == InterpretationKind::Translation {
         let language = language_name(part.language.as_deref().unwrap_or_default());
-        let translations: Vec<&str> = part.translations.iter().take(SHOWN_TRANSLATIONS).map(String::as_str).collect();
-        return format!("{} “{}” as {}", safe(language), safe(&part.text), safe(&translations.join(", ")));
+        return format!("{} “{}” as {}", safe(language), safe(&part.text), safe(&part.first_translations()));
     }
     let sign = if part.excluded { "without " } else { "" };
     let note = match part.kind {

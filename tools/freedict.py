@@ -36,7 +36,7 @@ def download(pair, folder):
     done = subprocess.run(["apt-get", "download", package], cwd=folder, capture_output=True, text=True)
     archive = next(Path(folder).glob(f"{package}_*.deb"), None)
     if archive is None:
-        print(f"freedict: no package {package}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        print(f"freedict: no package {package}: {done.stderr.strip()}", file=sys.stderr)
         return None
     subprocess.run(["dpkg-deb", "-x", archive, folder], check=True)
     return Path(folder) / "usr/share/dictd"

@@ -312,6 +312,7 @@ class Chaos:
             must(self.program, home, *self.sample())
         must(self.program, home, "load", self.catalogs[0], self.works, *options)
         must(self.program, home, "index")
+        must(self.program, home, "translations", ROOT / "testdata" / "thesaurus.ttl")
 
     def harvest(self):
         return ["harvest", self.feed / "catalog.ttl", "--name", "feed", "--id-prefix"]

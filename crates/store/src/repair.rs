@@ -12,8 +12,7 @@
 
 use super::{
     Access, ContentPlace, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store, StoreError, StoredContent,
-    commit_record, counts, empty_version, fingerprint, graph_file, is_part, journal, lock, open_oxigraph, rebase,
-    settings,
+    commit_record, counts, empty_version, fingerprint, graph_file, journal, lock, open_oxigraph, rebase, settings,
 };
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
@@ -21,7 +20,7 @@ use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
 use serde::Serialize;
 use std::borrow::Borrow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -151,7 +150,7 @@ impl Store {
         let empty_version = empty_version();
         let mut lost = Vec::new();
         let mut replaced: Vec<Quad> = Vec::new();
-        let mut replaced_names: Vec<NamedNode> = Vec::new();
+        let mut replaced_names: HashSet<String> = HashSet::new();
         for entry in recovered {
             let id = &entry.dataset.metadata.id;
             let present = entries.get(id);
@@ -168,7 +167,7 @@ impl Store {
             };
             replaced.extend(self.description_quads(&entry.dataset));
             replaced.extend(is_index_only.then(|| self.index_only_quad(id)));
-            replaced_names.push(self.iris.dataset(id));
+            replaced_names.insert(self.iris.dataset(id).into_string());
             // The index lacks some statements of a description.
             let origin = present.and_then(|present| present.origin.clone());
             let entry = Entry { origin, ..entry.clone() };
@@ -183,7 +182,7 @@ impl Store {
         }
         // All other statements stay as they are, also those that an entry lacks, such as the times of records.
         let graphs = self.datasets_of_graphs(&entries);
-        let is_kept = |quad: &Quad| !replaced_names.iter().any(|name| is_node_or_part(&quad.subject, name));
+        let is_kept = |quad: &Quad| !replaced_names.contains(name_without_part(&quad.subject));
         let kept = stored_quads.into_iter().filter(is_kept).map(|quad| with_dataset_name(quad, &graphs));
         let pointers = entries.iter().map(|entry| self.pointer_quad(&entry.dataset.metadata.id, &entry.version));
         self.bulk_load(kept.chain(replaced).chain(pointers))?;
@@ -313,11 +312,11 @@ impl Store {
     }
 }
 
-/// Returns true if a subject is a node or a part of it.
-fn is_node_or_part(subject: &NamedOrBlankNode, node: &NamedNode) -> bool {
+/// Returns the IRI of a subject without the fragment that names a part. Blank nodes have an empty one.
+fn name_without_part(subject: &NamedOrBlankNode) -> &str {
     match subject {
-        NamedOrBlankNode::NamedNode(name) => name == node || is_part(name, node),
-        NamedOrBlankNode::BlankNode(_) => false,
+        NamedOrBlankNode::NamedNode(name) => name.as_str().split('#').next().unwrap_or_default(),
+        NamedOrBlankNode::BlankNode(_) => "",
     }
 }
 
@@ -396,6 +395,32 @@ mod tests {
         let lost = rebuild_store(&home, &recovered).expect("rebuilt");
         assert!(lost.iter().all(|lost| lost.lost == Lost::Description), "{lost:?}");
         assert_eq!(index_only(&home), expected, "from recovered descriptions");
+    }
+
+    #[test]
+    fn statements_that_entries_lack_survive_a_missing_commit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        let mut recovered = load(folder.path(), &home);
+        let property = NamedNode::new_unchecked(lodeseek_rdf::vocab::lodeseek::SKIPPED_STATEMENTS);
+        let ids: Vec<DatasetId> = recovered.iter().map(|entry| entry.dataset.metadata.id.clone()).collect();
+        let store = Store::open(&home, Access::Write, None).expect("a home");
+        for id in &ids {
+            let count = oxrdf::Literal::from(3);
+            let quad = Quad::new(store.iris.dataset(id), property.clone(), count, store.iris.catalog());
+            store.oxigraph.insert(&quad).expect("inserted");
+        }
+        drop(store);
+        let mut record = CommitRecord::read(&home).expect("read").expect("a record");
+        record.commit += 1;
+        record.write(&home).expect("written");
+        recovered[1].dataset.metadata.source = Some("http://e.org/changed".to_owned());
+        let lost = rebuild_store(&home, &recovered).expect("rebuilt");
+        assert_eq!(lost, [LostDataset::new(&recovered[1], Lost::Description)]);
+        let store = Store::open(&home, Access::Read, None).expect("repaired");
+        let subjects = store.oxigraph.quads_for_pattern(None, Some(property.as_ref()), None, None);
+        let subjects: Vec<NamedOrBlankNode> = subjects.map(|quad| quad.expect("read").subject).collect();
+        assert_eq!(subjects, [store.iris.dataset(&ids[0]).into()], "the other description is replaced");
     }
 
     #[test]

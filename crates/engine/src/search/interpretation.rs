@@ -79,6 +79,15 @@ pub struct Interpretation {
 }
 
 impl Interpretation {
+    /// Maximum number of translations of a word that are shown.
+    const SHOWN_TRANSLATIONS: usize = 3;
+
+    /// Returns the first translations of the words, separated by commas.
+    #[must_use]
+    pub fn first_translations(&self) -> String {
+        self.translations[..self.translations.len().min(Self::SHOWN_TRANSLATIONS)].join(", ")
+    }
+
     fn new(kind: InterpretationKind, text: &str) -> Self {
         Self { kind, text: text.to_owned(), excluded: false, iri: None, language: None, translations: Vec::new() }
     }

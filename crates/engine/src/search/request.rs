@@ -54,7 +54,7 @@ impl TryFrom<String> for SnippetKind {
 /// The syntax of a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum QuerySyntax {
-    /// Words only. Topics of test collections are literal.
+    /// Words only, which are not translated.
     #[default]
     Literal,
     /// Words, phrases in quotation marks, exclusions by minus, and names of classes, properties, vocabularies and

@@ -157,6 +157,9 @@ impl Translations {
         }
         let words = Multilingual::whole_words(text);
         let native = self.native_words(&words);
+        if native.iter().all(|native| *native) {
+            return None;
+        }
         let mut best: Option<Reading<'_>> = None;
         for source in &self.sources {
             let reading =
@@ -179,8 +182,8 @@ impl Translations {
 
     /// Reads a query as one of a source language.
     fn read<'t>(&self, words: &[String], native: &[bool], language: &'t WordLanguage) -> Reading<'t> {
-        let parts = self.parts(words, language);
         let stems = language.stems(words);
+        let parts = self.parts(words, &stems, language);
         let mut is_known: Vec<bool> = stems.iter().map(Option::is_none).collect();
         for part in parts.iter().filter(|part| !part.translations.is_empty()) {
             is_known[part.start..part.start + part.len].fill(true);
@@ -203,8 +206,7 @@ impl Translations {
 
     /// Splits a query into the longest known expressions of a language, and the words between them. Common words of the
     /// language are parts without translation.
-    fn parts(&self, words: &[String], language: &WordLanguage) -> Vec<Part> {
-        let stems = language.stems(words);
+    fn parts(&self, words: &[String], stems: &[Option<String>], language: &WordLanguage) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut start = 0;
         while start < words.len() {

@@ -33,8 +33,6 @@ use lodeseek_snippet::LabelledTriple;
 use serde::Deserialize;
 
 const PAGE: usize = 10;
-/// Maximum number of translations shown for a word.
-const SHOWN_TRANSLATIONS: usize = 3;
 /// Number of triples of a snippet shown with a hit.
 const SHOWN: usize = 6;
 /// Number of tasks, modalities and languages shown with a hit.
@@ -637,9 +635,8 @@ fn similarities(page: &PageContext, hit: &Hit, response: &SearchResponse) -> Vec
 /// Returns the meaning of a part of the query in the language of the page.
 fn interpretation(page: &PageContext, part: &Interpretation) -> String {
     if part.kind == InterpretationKind::Translation {
-        let translations: Vec<&str> = part.translations.iter().take(SHOWN_TRANSLATIONS).map(String::as_str).collect();
         let id = "interpreted-translation";
-        return page.text_with2(id, "text", &part.text, "translations", translations.join(", "));
+        return page.text_with2(id, "text", &part.text, "translations", part.first_translations());
     }
     let text = page.text_with(&format!("interpreted-{}", part.kind.name()), "text", &part.text);
     if part.excluded { page.text_with("interpreted-excluded", "part", &text) } else { text }
