@@ -7,6 +7,8 @@ cd "$(dirname "$0")/.."
 . tools/env.sh
 program=$1
 for test in documentation clients agents federation portal pages portal_operator replicas cluster export trec; do
+  started=$SECONDS
   python3 "tests/interop/$test.py" "$program"
+  echo "interop: $test: $((SECONDS - started)) s"
 done
 python3 tests/interop/scikit.py "$program" ${LODESEEK_DATA:+"$LODESEEK_DATA"}

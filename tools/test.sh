@@ -3,12 +3,23 @@
 # usage: test.sh
 set -euo pipefail
 . tools/env.sh
-tools/check_text.sh
+
+# Runs a command and prints how long it took.
+stage() {
+  local name=$1 started=$SECONDS
+  shift
+  "$@"
+  echo "test: $name: $((SECONDS - started)) s"
+}
+
+echo "test: setup: $SECONDS s"
+stage "text checks" tools/check_text.sh
 # shellcheck disable=SC2086
-cargo test --workspace $LODESEEK_FEATURES --features lodeseek/lab
-echo "test: checking the library crates without features"
-# Without them the crates have error messages in place of a store on disk and of models, so that compiling is enough.
-cargo check --workspace --no-default-features --lib
+stage "build of the tests" cargo test --workspace $LODESEEK_FEATURES --features lodeseek/lab --no-run
 # shellcheck disable=SC2086
-cargo build $LODESEEK_FEATURES --features lodeseek/lab
+stage "unit, integration and doc tests" cargo test --workspace $LODESEEK_FEATURES --features lodeseek/lab
+# Without features the crates have error messages in place of a store on disk and of models, so that compiling is enough.
+stage "library crates without features" cargo check --workspace --no-default-features --lib
+# shellcheck disable=SC2086
+stage "build of the program" cargo build $LODESEEK_FEATURES --features lodeseek/lab
 tools/interop.sh target/debug/lodeseek

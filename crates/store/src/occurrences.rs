@@ -256,7 +256,7 @@ mod tests {
         let dataset =
             Triple::new(store.iris().dataset(&a), NamedNode::new_unchecked(void::CLASS_PARTITION), part.clone());
         let profile = vec![dataset, triple(void::CLASS, class.into()), triple(void::ENTITIES, Literal::from(1).into())];
-        store.replace_derived(&store.iris().profiles(), vec![(a.clone(), profile)]).expect("written");
+        store.replace_derived([(store.iris().profiles(), vec![(a.clone(), profile)])]).expect("written");
 
         let find =
             |name: &str| store.occurrences(&NamedNode::new_unchecked(format!("http://x.org/{name}"))).expect("found");

@@ -182,7 +182,9 @@ mod tests {
             NamedNode::new_unchecked(lodeseek::HAS_SNIPPET),
             store.iris.part(&id, "snippet"),
         );
-        store.replace_derived(&store.iris().snippets(), vec![(id.clone(), vec![link, provenance])]).expect("written");
+        store
+            .replace_derived([(store.iris().snippets(), vec![(id.clone(), vec![link, provenance])])])
+            .expect("written");
         let (new, version) = (quads(&store), store.version(&id).expect("read"));
         make_old(&store, &id);
         assert_ne!(quads(&store), new);

@@ -22,9 +22,8 @@ impl Store {
             return Ok(0);
         }
         self.remove_from_catalog(&present)?;
-        for graph in [self.iris.profiles(), self.iris.snippets()] {
-            self.replace_derived(&graph, present.iter().map(|id| ((*id).clone(), Vec::new())).collect())?;
-        }
+        let nothing: Vec<_> = present.iter().map(|id| ((*id).clone(), Vec::new())).collect();
+        self.replace_derived([(self.iris.profiles(), nothing.clone()), (self.iris.snippets(), nothing)])?;
         Ok(present.len())
     }
 

@@ -127,7 +127,7 @@ mod tests {
 
     fn write(store: &Store, number: usize) {
         let id = lodeseek_catalog::DatasetId::new(number.to_string()).expect("an id");
-        store.replace_derived(&store.iris().profiles(), vec![(id, vec![triple(number)])]).expect("written");
+        store.replace_derived([(store.iris().profiles(), vec![(id, vec![triple(number)])])]).expect("written");
     }
 
     fn triples(store: &Store) -> usize {

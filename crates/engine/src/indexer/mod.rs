@@ -26,9 +26,6 @@ pub(super) const COMPACT_BUDGET: TripleBudget = TripleBudget(171);
 const MAX_CARD_LIST: usize = 50;
 /// The default method that ranks triples for encoders.
 pub(super) const DEFAULT_COMPACT_METHOD: Method = Method::IlluSnipMax;
-/// Weight of a triple of a profile or snippet in the size of a batch: these wait in memory for the commit, and those of many small datasets are more
-/// than the datasets' own.
-const DERIVED_WEIGHT: u64 = 4;
 /// Minimum number of triples written, of datasets, profiles and snippets, for the store to be compacted.
 const MIN_COMPACTED_TRIPLES: u64 = 1_000_000;
 /// Minimum ratio of indexed to unchanged datasets for the store to be compacted: most of the store is then new.
@@ -41,7 +38,7 @@ const MAX_PROFILE_PATTERNS: usize = 50;
 pub struct IndexOptions {
     /// Number of threads that make documents. Default 2.
     pub threads: usize,
-    /// Number of triples after which the index is committed. Those of profiles and snippets count four times. Default 1,000,000.
+    /// Number of triples, of datasets, profiles and snippets, after which the index is committed. Default 1,000,000.
     pub commit_triples: u64,
     /// Maximum number of triples of the stored snippets.
     pub snippet_budget: TripleBudget,
@@ -346,7 +343,7 @@ impl<'s> Indexer<'s> {
                 report.times.add(prepared.times);
                 let derived = (prepared.profile.len() + prepared.snippet.len()) as u64;
                 report.derived += derived;
-                batch.triples += prepared.triples + DERIVED_WEIGHT * derived;
+                batch.triples += prepared.triples + derived;
                 batch.profiles.push((prepared.document.id.clone(), prepared.profile));
                 batch.snippets.push((prepared.document.id.clone(), prepared.snippet));
                 let started = Instant::now();
@@ -364,8 +361,8 @@ impl<'s> Indexer<'s> {
     /// Writes derived data first and the index last: after an interruption, datasets missing in the index are prepared again.
     fn commit(&self, batch: Batch, writer: &mut IndexWriter, times: &mut StageTimes) -> Result<(), EngineError> {
         let started = Instant::now();
-        self.store.replace_derived(&self.store.iris().profiles(), batch.profiles)?;
-        self.store.replace_derived(&self.store.iris().snippets(), batch.snippets)?;
+        let iris = self.store.iris();
+        self.store.replace_derived([(iris.profiles(), batch.profiles), (iris.snippets(), batch.snippets)])?;
         times.store += started.elapsed();
         let started = Instant::now();
         writer.commit()?;

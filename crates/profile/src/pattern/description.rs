@@ -1,12 +1,18 @@
 //! Serialization of patterns as triples, in addition to the VoID of a profile.
 
-use super::{CountedLinkPattern, Element, LinkPatternCount, PatternSummary};
+use super::{CountedLinkPattern, Element, LinkPatternCount, PatternId, PatternSummary};
 use lodeseek_rdf::TripleGraph;
 use lodeseek_rdf::vocab::{lodeseek, rdf, void};
 use oxrdf::{Literal, NamedNode, Term, Triple};
+use std::collections::HashSet;
+
+/// Minimum number of entities or links of a written pattern. In small datasets most combinations occur once, and their descriptions would
+/// exceed the data.
+const MIN_OCCURRENCES: u64 = 2;
 
 impl PatternSummary {
-    /// Returns the numbers of patterns of `dataset`, and the listed ones. Parts have the dataset's IRI with a fragment.
+    /// Returns the numbers of patterns of `dataset`, and the listed ones that occur twice or more. Parts have the dataset's IRI with a
+    /// fragment. An entity pattern that occurs once is included if a link pattern refers to it.
     ///
     /// An estimated number of link patterns is `lodeseek:estimatedLinkPatterns`, an exact one `lodeseek:linkPatterns`.
     #[must_use]
@@ -17,12 +23,16 @@ impl PatternSummary {
             LinkPatternCount::Exact(count) => out.count(dataset, lodeseek::LINK_PATTERNS, count),
             LinkPatternCount::Estimate(count) => out.count(dataset, lodeseek::ESTIMATED_LINK_PATTERNS, count),
         }
+        let links = || self.link_patterns.iter().filter(|counted| counted.links >= MIN_OCCURRENCES);
+        let linked: HashSet<PatternId> =
+            links().flat_map(|counted| [counted.pattern.subject, counted.pattern.object]).collect();
         for (rank, (elements, entities)) in self.entity_patterns.iter().enumerate() {
-            out.entity_pattern(rank as u32, elements, *entities);
+            let rank = rank as u32;
+            if *entities >= MIN_OCCURRENCES || linked.contains(&PatternId(rank)) {
+                out.entity_pattern(rank, elements, *entities);
+            }
         }
-        for link_pattern in &self.link_patterns {
-            out.link_pattern(link_pattern);
-        }
+        links().for_each(|counted| out.link_pattern(counted));
         out.triples
     }
 }

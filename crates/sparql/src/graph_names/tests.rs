@@ -58,7 +58,7 @@ impl Home {
         Loader::new(&self.store).load(Catalog::read(&path).expect("a catalogue"), &|_| ()).expect("loaded");
         let id = DatasetId::new("a").expect("an id");
         let profile = Triple::new(self.store.iris().dataset(&id), node("http://e.org/p"), node("http://e.org/x"));
-        self.store.replace_derived(&self.store.iris().profiles(), vec![(id, vec![profile])]).expect("written");
+        self.store.replace_derived([(self.store.iris().profiles(), vec![(id, vec![profile])])]).expect("written");
     }
 
     fn rows_with(&self, query: &str, statistics: Statistics) -> Vec<String> {

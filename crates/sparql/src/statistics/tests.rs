@@ -69,7 +69,7 @@ impl Home {
     /// Profiles that say of a dataset what is wanted.
     fn derive(&self, triples: Vec<Triple>) {
         let id = lodeseek_catalog::DatasetId::new("a").expect("an id");
-        self.store.replace_derived(&self.store.iris().profiles(), vec![(id, triples)]).expect("replaced");
+        self.store.replace_derived([(self.store.iris().profiles(), vec![(id, triples)])]).expect("replaced");
     }
 
     fn answer(&self, request: &QueryRequest, statistics: Statistics) -> Vec<String> {
