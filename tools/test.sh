@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every test in one profile: text checks, unit, integration and doc tests, real clients. Checks the library crates without features.
+# Runs every test in one profile: text checks, unit, integration and doc tests, real clients.
 # usage: test.sh
 set -euo pipefail
 . tools/env.sh
@@ -18,8 +18,6 @@ stage "text checks" tools/check_text.sh
 stage "build of the tests" cargo test --workspace $LODESEEK_FEATURES --features lodeseek/lab --no-run
 # shellcheck disable=SC2086
 stage "unit, integration and doc tests" cargo test --workspace $LODESEEK_FEATURES --features lodeseek/lab
-# Without features the crates have error messages in place of a store on disk and of models, so that compiling is enough.
-stage "library crates without features" cargo check --workspace --no-default-features --lib
 # shellcheck disable=SC2086
 stage "build of the program" cargo build $LODESEEK_FEATURES --features lodeseek/lab
 tools/interop.sh target/debug/lodeseek
