@@ -11,4 +11,6 @@ for test in documentation clients agents federation portal pages portal_operator
   python3 "tests/interop/$test.py" "$program"
   echo "interop: $test: $((SECONDS - started)) s"
 done
+started=$SECONDS
 python3 tests/interop/scikit.py "$program" ${LODESEEK_DATA:+"$LODESEEK_DATA"}
+echo "interop: scikit: $((SECONDS - started)) s"

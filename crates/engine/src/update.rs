@@ -4,7 +4,7 @@
 //!
 //! 1. Content is written to a graph and a file that nothing refers to yet.
 //! 2. Description and version pointer change in one transaction.
-//! 3. Profile and snippet are replaced, in one transaction if they are small. Large ones are missing for a moment, see
+//! 3. Profiles and snippets of all changed datasets are replaced, in one transaction if they are small. Large ones are missing for a moment, see
 //!    [`Store::replace_derived`].
 //! 4. The index changes in one commit.
 //!

@@ -501,7 +501,7 @@ impl Store {
         self.node_and_parts(graph, &self.iris.dataset(id))
     }
 
-    /// Replaces the triples of some datasets in graphs of derived data.
+    /// Replaces the triples of some datasets in graphs of derived data. Each graph, and each dataset of a graph, occurs at most once in `new`.
     ///
     /// Small changes are one transaction, which writes only what differs: removing a triple costs many times as much as reading it. For
     /// large ones all old triples are removed in one transaction, and all new ones are bulk-loaded. Between the two the data is missing, but

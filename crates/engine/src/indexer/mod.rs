@@ -358,7 +358,8 @@ impl<'s> Indexer<'s> {
         })
     }
 
-    /// Writes derived data first and the index last: after an interruption, datasets missing in the index are prepared again.
+    /// Writes derived data first and the index last: after an interruption, datasets missing in the index are prepared again. After an
+    /// interrupted rebuild of unchanged datasets, only another rebuild does so: the index has their versions already.
     fn commit(&self, batch: Batch, writer: &mut IndexWriter, times: &mut StageTimes) -> Result<(), EngineError> {
         let started = Instant::now();
         let iris = self.store.iris();

@@ -12,7 +12,7 @@ const MIN_OCCURRENCES: u64 = 2;
 
 impl PatternSummary {
     /// Returns the numbers of patterns of `dataset`, and the listed ones that occur twice or more. Parts have the dataset's IRI with a
-    /// fragment. An entity pattern that occurs once is included if a link pattern refers to it.
+    /// fragment. An entity pattern that occurs once is included if an included link pattern refers to it.
     ///
     /// An estimated number of link patterns is `lodeseek:estimatedLinkPatterns`, an exact one `lodeseek:linkPatterns`.
     #[must_use]
