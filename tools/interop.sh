@@ -6,11 +6,15 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/env.sh
 program=$1
+
+# Runs a test and prints how long it took.
+run() {
+  local name=$1 started=$SECONDS
+  python3 "tests/interop/$name.py" "${@:2}"
+  echo "interop: $name: $((SECONDS - started)) s"
+}
+
 for test in documentation clients agents federation portal pages portal_operator replicas cluster export trec; do
-  started=$SECONDS
-  python3 "tests/interop/$test.py" "$program"
-  echo "interop: $test: $((SECONDS - started)) s"
+  run "$test" "$program"
 done
-started=$SECONDS
-python3 tests/interop/scikit.py "$program" ${LODESEEK_DATA:+"$LODESEEK_DATA"}
-echo "interop: scikit: $((SECONDS - started)) s"
+run scikit "$program" ${LODESEEK_DATA:+"$LODESEEK_DATA"}

@@ -4,8 +4,8 @@
 //!
 //! 1. Content is written to a graph and a file that nothing refers to yet.
 //! 2. Description and version pointer change in one transaction.
-//! 3. Profiles and snippets of all changed datasets are replaced, in one transaction if they are small. Large ones are missing for a moment, see
-//!    [`Store::replace_derived`].
+//! 3. Profiles and snippets of all changed datasets are replaced, in one transaction if they are small. Large ones are missing for a
+//!    moment, see [`Store::replace_derived`].
 //! 4. The index changes in one commit.
 //!
 //! A running search continues with the index it began with, whose cards name the version of their content. Replaced content

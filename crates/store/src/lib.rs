@@ -41,6 +41,7 @@ mod commit_record;
 mod content;
 mod content_folder;
 pub mod counts;
+mod derived;
 mod fingerprint;
 mod graph_file;
 mod holders;
@@ -94,7 +95,6 @@ use lodeseek_rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek};
 use lodeseek_rdf::{MAX_COMPACT_BYTES, TripleGraph, TripleGraphBuilder};
 use oxigraph::store::{StorageError, Store as Oxigraph};
 use oxrdf::{GraphNameRef, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
-use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -244,9 +244,6 @@ pub const SETTINGS: &str = "lodeseek.toml";
 const STORE: &str = "store";
 /// Maximum number of new triples of derived data in one transaction, which holds them in memory.
 const MAX_TRANSACTION_TRIPLES: usize = 20_000;
-/// Memory of Oxigraph's bulk loader for derived data: at a kilobyte for a triple, a batch of the indexer becomes one file of each index of
-/// the store. RocksDB merges every two files with up to half a gigabyte of each index, so that its work grows with their number.
-const DERIVED_MEGABYTES: usize = 1000;
 
 /// Returns true if a folder is a home. A home whose first load was killed before the first write is none.
 #[must_use]
@@ -292,15 +289,6 @@ struct Description {
     id: DatasetId,
     version: String,
     triples: Vec<Triple>,
-}
-
-/// Changes of the triples of datasets in a graph of derived data.
-struct DerivedChange {
-    graph: NamedNode,
-    removed: Vec<Triple>,
-    added: Vec<Triple>,
-    /// New triples that are stored already.
-    kept: Vec<Triple>,
 }
 
 /// An opened home.
@@ -494,74 +482,6 @@ impl Store {
         let mut builder = TripleGraphBuilder::new();
         self.description(id)?.iter().for_each(|triple| builder.insert(triple.as_ref()));
         Ok(builder.finish())
-    }
-
-    /// Returns a dataset's triples in a graph of derived data (profiles or snippets).
-    pub fn derived(&self, graph: &NamedNode, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
-        self.node_and_parts(graph, &self.iris.dataset(id))
-    }
-
-    /// Replaces the triples of some datasets in graphs of derived data. Each graph, and each dataset of a graph, occurs at most once in `new`.
-    ///
-    /// Small changes are one transaction, which writes only what differs: removing a triple costs many times as much as reading it. For
-    /// large ones all old triples are removed in one transaction, and all new ones are bulk-loaded. Between the two the data is missing, but
-    /// never wrong. The stage that writes it records its work afterwards.
-    pub fn replace_derived(
-        &self,
-        new: impl IntoIterator<Item = (NamedNode, Vec<(DatasetId, Vec<Triple>)>)>,
-    ) -> Result<(), StoreError> {
-        let _change = self.change();
-        let commit = self.start_commit();
-        let mut transaction = self.oxigraph.start_transaction()?;
-        self.mark(&commit, &mut transaction)?;
-        let mut changes = Vec::new();
-        for (graph, datasets) in new {
-            changes.push(self.change_of_derived(graph, datasets)?);
-        }
-        let is_small = changes.iter().map(|change| change.added.len()).sum::<usize>() <= MAX_TRANSACTION_TRIPLES;
-        for change in &mut changes {
-            if !is_small {
-                // After an interruption all triples of a dataset are missing: no part of them remains without the others.
-                change.removed.extend(change.kept.iter().cloned());
-                change.added.append(&mut change.kept);
-            }
-            for triple in change.removed.drain(..) {
-                transaction.remove(&triple.in_graph(change.graph.clone()));
-            }
-        }
-        let quads = changes
-            .into_iter()
-            .flat_map(|change| change.added.into_iter().map(move |triple| triple.in_graph(change.graph.clone())));
-        if is_small {
-            for quad in quads {
-                transaction.insert(&quad);
-            }
-            transaction.commit()?;
-            return self.finish_commit(commit);
-        }
-        transaction.commit()?;
-        let mut loader =
-            self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(DERIVED_MEGABYTES);
-        loader.load_quads(quads)?;
-        loader.commit()?;
-        self.finish_commit(commit)
-    }
-
-    /// Compares new triples of datasets in a graph of derived data with the stored ones.
-    fn change_of_derived(
-        &self,
-        graph: NamedNode,
-        new: Vec<(DatasetId, Vec<Triple>)>,
-    ) -> Result<DerivedChange, StoreError> {
-        let (mut removed, mut added, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-        for (id, triples) in new {
-            let mut old: FxHashSet<Triple> = self.derived(&graph, &id)?.into_iter().collect();
-            for triple in triples {
-                if old.remove(&triple) { &mut kept } else { &mut added }.push(triple);
-            }
-            removed.extend(old);
-        }
-        Ok(DerivedChange { graph, removed, added, kept })
     }
 
     /// Compacts the store. Bulk loads write many files, and each is searched for every term that is read. The duration grows with

@@ -6,7 +6,7 @@ use oxrdf::{NamedOrBlankNode, Quad, Term};
 use std::sync::atomic::Ordering;
 
 impl Store {
-    /// Removes datasets: descriptions, records, pointers and links to works in one transaction, then derived data. Their content
+    /// Removes datasets: descriptions, records, pointers and links to works in one transaction, then derived data in another. Their content
     /// becomes invisible and is deleted by [`clear_replaced`](Self::clear_replaced) or by the next load; current
     /// readers may read it to the end. Returns the number of datasets removed.
     ///
