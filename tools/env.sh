@@ -81,8 +81,8 @@ fi
 # The libclang package lacks the compiler's own headers; gcc's are used.
 BINDGEN_EXTRA_CLANG_ARGS="-I$(gcc -print-file-name=include)"
 export BINDGEN_EXTRA_CLANG_ARGS
-# Continuous integration builds once: incremental data would only take disk space.
-if [ "${CI:-}" = true ]; then export CARGO_INCREMENTAL=0; fi
+# Continuous integration builds once: incremental data and line tables would only take time and disk space.
+if [ "${CI:-}" = true ]; then export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0; fi
 
 if [ "${LODESEEK_BUNDLED:-0}" = 1 ]; then
   LODESEEK_FEATURES=""

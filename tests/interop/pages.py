@@ -373,14 +373,19 @@ def check_real_datasets(world):
         assert max(ends) <= 3 * NARROW["height"], ends
 
 
+def until(page, condition):
+    """Waits up to 5 s for a condition. The content security policy forbids playwright's own wait functions in the page."""
+    for _ in range(100):
+        if condition():
+            return
+        page.wait_for_timeout(50)
+
+
 def check_weight_and_time(world):
     """The first page of results transfers at most 60 kB; prints the browser's paint times."""
     with world.page("/?q=&page=0") as page:
-        # The entry exists only after the paint; the content security policy forbids wait functions in the page.
-        for _ in range(100):
-            if page.evaluate("performance.getEntriesByName('first-contentful-paint').length"):
-                break
-            page.wait_for_timeout(50)
+        # The entry exists only after the paint.
+        until(page, lambda: page.evaluate("performance.getEntriesByName('first-contentful-paint').length"))
         timing = json.loads(page.evaluate("""JSON.stringify({
             bytes: [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce((sum, one) => sum + one.transferSize, 0),
             paint: performance.getEntriesByName('first-contentful-paint').map(one => one.startTime)[0],
@@ -653,9 +658,10 @@ def check_pictures_from_the_editor(world):
         assert query_of(link) == first, query_of(link)
         page.locator(".CodeMirror textarea").focus()
         page.keyboard.press("Control+A")
-        page.keyboard.insert_text(first.replace("12)", "12) (\"elm\" 7)"))
-        page.wait_for_timeout(200)  # the editor takes what is typed a moment later
-        assert query_of(link) == first.replace("12)", "12) (\"elm\" 7)"), query_of(link)
+        edited = first.replace("12)", "12) (\"elm\" 7)")
+        page.keyboard.insert_text(edited)
+        until(page, lambda: query_of(link) == edited)  # the editor takes what is typed a moment later
+        assert query_of(link) == edited, query_of(link)
         for _ in range(20):
             page.keyboard.press("Tab")
             if page.evaluate("document.activeElement.textContent").endswith("without scripts"):
