@@ -74,6 +74,24 @@ fn only_what_changed_is_indexed_and_it_is_found_at_once() {
     assert_eq!([scores("content version2"), scores("dataset many")], before);
 }
 
+/// An interrupted rebuild can leave an indexed dataset without profile and snippet: the next run makes them again.
+#[test]
+fn missing_derived_data_is_made_again() {
+    let (home, folder) = (Home::new(), tempfile::tempdir().expect("a folder"));
+    updater(&home).run(write(folder.path(), |_| 1, 0..3), &[]).expect("updated");
+    let graphs = [home.store.iris().profiles(), home.store.iris().snippets()];
+    let derived = || graphs.clone().map(|graph| home.store.derived(&graph, &id(1)).expect("read").len());
+    let before = derived();
+    assert!(before.iter().all(|&count| count > 0), "{before:?}");
+    assert_eq!(home.index_with(IndexOptions::default()).indexed, 0);
+
+    home.store.replace_derived(graphs.clone().map(|graph| (graph, vec![(id(1), Vec::new())]))).expect("removed");
+    assert_eq!(derived(), [0, 0]);
+    let report = home.index_with(IndexOptions::default());
+    assert_eq!((report.indexed, report.unchanged), (1, 2));
+    assert_eq!(derived(), before);
+}
+
 #[test]
 fn records_tell_when_a_listing_changed() {
     let (home, folder) = (Home::new(), tempfile::tempdir().expect("a folder"));

@@ -2,7 +2,7 @@
 
 use super::{MAX_TRANSACTION_TRIPLES, Store, StoreError};
 use lodeseek_catalog::DatasetId;
-use oxrdf::{NamedNode, Triple};
+use oxrdf::{GraphNameRef, NamedNode, Triple};
 use rustc_hash::FxHashSet;
 
 /// Memory of Oxigraph's bulk loader for derived data. It counts a kilobyte for a triple, so that a batch of the indexer usually becomes one file
@@ -22,6 +22,13 @@ impl Store {
     /// Returns a dataset's triples in a graph of derived data (profiles or snippets).
     pub fn derived(&self, graph: &NamedNode, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
         self.node_and_parts(graph, &self.iris.dataset(id))
+    }
+
+    /// Returns true if a dataset has triples in a graph of derived data.
+    pub fn has_derived(&self, graph: &NamedNode, id: &DatasetId) -> Result<bool, StoreError> {
+        let (graph, dataset) = (GraphNameRef::NamedNode(graph.as_ref()), self.iris.dataset(id));
+        let mut quads = self.oxigraph.quads_for_pattern(Some(dataset.as_ref().into()), None, None, Some(graph));
+        Ok(quads.next().transpose()?.is_some())
     }
 
     /// Replaces the triples of some datasets in graphs of derived data. Each graph, and each dataset of a graph, occurs at most once in

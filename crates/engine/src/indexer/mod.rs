@@ -221,12 +221,15 @@ impl<'s> Indexer<'s> {
         let indexed = writer.snapshot()?.versions()?;
         let mut report = IndexReport { analysis: writer.analysis(), ..IndexReport::default() };
         let deriver = self.deriver(&writer);
+        let profiles = self.store.iris().profiles();
         let (mut candidates, mut changed) = (Vec::new(), Vec::new());
         self.store.for_each_entry(|entry| {
             candidates.push(duplicates::candidate(self.store, &entry)?);
             let version = deriver.version(&entry)?;
             let id = entry.dataset.metadata.id;
-            if !self.options.rebuild && indexed.get(&id) == Some(&version) {
+            // An interrupted rebuild leaves datasets of unchanged versions in the index without derived data.
+            let is_unchanged = indexed.get(&id) == Some(&version) && self.store.has_derived(&profiles, &id)?;
+            if !self.options.rebuild && is_unchanged {
                 report.unchanged += 1;
             } else {
                 changed.push((id, version));
@@ -358,8 +361,8 @@ impl<'s> Indexer<'s> {
         })
     }
 
-    /// Writes derived data first and the index last: after an interruption, datasets missing in the index are prepared again. After an
-    /// interrupted rebuild of unchanged datasets, only another rebuild does so: the index has their versions already.
+    /// Writes derived data first and the index last: after an interruption, the next run prepares datasets again that are missing in the
+    /// index or have no derived data.
     fn commit(&self, batch: Batch, writer: &mut IndexWriter, times: &mut StageTimes) -> Result<(), EngineError> {
         let started = Instant::now();
         let iris = self.store.iris();
