@@ -51,7 +51,7 @@ class Suggestions {
   }
 
   show(titles, descriptions, addresses) {
-    this.activate(-1);
+    const active = this.list.children[this.active]?.dataset.address;
     this.list.replaceChildren(...titles.map((title, place) => {
       const option = document.createElement("li");
       option.id = `${this.list.id}-${place}`;
@@ -68,6 +68,8 @@ class Suggestions {
     }));
     this.list.hidden = titles.length === 0;
     this.box.setAttribute("aria-expanded", String(this.isOpen));
+    // Options can be replaced right after an arrow key.
+    this.activate([...this.list.children].findIndex((option) => option.dataset.address === active));
   }
 
   close() {

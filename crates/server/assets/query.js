@@ -55,6 +55,7 @@ class Completion {
   }
 
   show(found) {
+    const active = this.found?.[this.active]?.text;
     this.found = found.slice(0, Completion.SHOWN);
     this.active = -1;
     this.list.replaceChildren(...this.found.map((one, place) => {
@@ -74,6 +75,8 @@ class Completion {
     if (!this.isOpen) return;
     this.text.setAttribute("aria-controls", this.list.id);
     this.list.style.top = `${this.below()}px`;
+    // Options can be replaced right after an arrow key.
+    this.activate(this.found.findIndex(({ text }) => text === active));
   }
 
   /** Returns the distance of the line below the cursor from the top of the text, in pixels. */
@@ -103,10 +106,15 @@ class Completion {
 
   move(step) {
     const count = this.found.length;
-    this.active = this.active < 0 && step < 0 ? count - 1 : (this.active + step + count) % count;
-    [...this.list.children].forEach((option, place) => option.setAttribute("aria-selected", String(place === this.active)));
-    this.text.setAttribute("aria-activedescendant", this.list.children[this.active].id);
-    this.list.children[this.active].scrollIntoView({ block: "nearest" });
+    this.activate(this.active < 0 && step < 0 ? count - 1 : (this.active + step + count) % count);
+  }
+
+  activate(active) {
+    if (active < 0) return;
+    this.active = active;
+    [...this.list.children].forEach((option, place) => option.setAttribute("aria-selected", String(place === active)));
+    this.text.setAttribute("aria-activedescendant", this.list.children[active].id);
+    this.list.children[active].scrollIntoView({ block: "nearest" });
   }
 
   accept(place) {
