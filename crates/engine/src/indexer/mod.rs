@@ -228,8 +228,7 @@ impl<'s> Indexer<'s> {
             let version = deriver.version(&entry)?;
             let id = entry.dataset.metadata.id;
             // An interrupted rebuild leaves datasets of unchanged versions in the index without derived data.
-            let is_unchanged = indexed.get(&id) == Some(&version) && self.store.has_derived(&profiles, &id)?;
-            if !self.options.rebuild && is_unchanged {
+            if !self.options.rebuild && indexed.get(&id) == Some(&version) && self.store.has_derived(&profiles, &id)? {
                 report.unchanged += 1;
             } else {
                 changed.push((id, version));
