@@ -4,7 +4,7 @@
 //! content. Each load that changed something or met a problem therefore adds a short report to this file. The file is small for any
 //! number of datasets.
 
-use super::load::{DatasetOutcome, DatasetReport, LoadReport};
+use super::load_report::{DatasetOutcome, DatasetReport, LoadReport};
 use super::{Stamp, Store, StoreError, graph_file};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::dump::FileReport;

@@ -39,9 +39,11 @@ mod blank;
 mod change;
 mod commit_record;
 mod content;
+mod content_facts;
 mod content_folder;
 pub mod counts;
 mod derived;
+mod description;
 mod fingerprint;
 mod graph_file;
 mod holders;
@@ -49,6 +51,10 @@ mod home_folder;
 mod intake;
 mod journal;
 mod load;
+mod load_report;
+mod named_graphs;
+mod occurrences;
+mod pointers;
 mod rebase;
 mod record;
 mod remove;
@@ -56,9 +62,6 @@ mod repair;
 mod resource;
 mod sample;
 mod series;
-mod named_graphs;
-mod occurrences;
-mod pointers;
 mod undo;
 mod verify;
 mod view;
@@ -75,10 +78,8 @@ pub use intake::{
     source_files,
 };
 pub use journal::{PastDataset, PastLoad};
-pub use load::{
-    ContentPlace, DatasetCounts, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress, LoadReport,
-    Loader, Phase, Replaced, StagedDataset,
-};
+pub use load::{ContentPlace, Incomplete, LoadOptions, LoadProgress, Loader, Phase, Replaced, StagedDataset};
+pub use load_report::{DatasetCounts, DatasetOutcome, DatasetReport, LoadReport};
 pub use named_graphs::StoredGraph;
 pub use occurrences::{Occurrences, Uses};
 pub use rebase::change_base;
@@ -91,10 +92,9 @@ pub use view::StoreView;
 pub use works::{read_works, works_checksum, works_folder, works_path};
 
 use lodeseek_catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
-use lodeseek_rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek};
 use lodeseek_rdf::{MAX_COMPACT_BYTES, TripleGraph, TripleGraphBuilder};
 use oxigraph::store::{StorageError, Store as Oxigraph};
-use oxrdf::{GraphNameRef, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
+use oxrdf::{GraphNameRef, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Term, Triple};
 use serde::Deserialize;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -284,13 +284,6 @@ pub fn empty_version() -> String {
     graph_file::checksum(&TripleGraphBuilder::new().finish().to_compact())
 }
 
-/// New description of a dataset, and the version of its content.
-struct Description {
-    id: DatasetId,
-    version: String,
-    triples: Vec<Triple>,
-}
-
 /// An opened home.
 pub struct Store {
     home: PathBuf,
@@ -456,34 +449,6 @@ impl Store {
         }
     }
 
-    /// Returns a dataset's description in the catalogue graph: its node, its parts, and the agents, themes and works it
-    /// names.
-    pub fn description(&self, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
-        let mut triples = self.node_and_parts(&self.iris.catalog(), &self.iris.dataset(id))?;
-        let others: Vec<NamedNode> = triples
-            .iter()
-            .filter(|triple| {
-                [dcterms::CREATOR, dcterms::PUBLISHER, dcat_terms::THEME, lodeseek::INTRODUCED_BY]
-                    .contains(&triple.predicate.as_str())
-            })
-            .filter_map(|triple| match &triple.object {
-                Term::NamedNode(other) if !is_part(other, &self.iris.dataset(id)) => Some(other.clone()),
-                _ => None,
-            })
-            .collect();
-        for other in others {
-            triples.extend(self.subject_triples(&self.iris.catalog(), &other)?);
-        }
-        Ok(triples)
-    }
-
-    /// Returns a dataset's description as a graph.
-    pub fn description_graph(&self, id: &DatasetId) -> Result<TripleGraph, StoreError> {
-        let mut builder = TripleGraphBuilder::new();
-        self.description(id)?.iter().for_each(|triple| builder.insert(triple.as_ref()));
-        Ok(builder.finish())
-    }
-
     /// Compacts the store. Bulk loads write many files, and each is searched for every term that is read. The duration grows with
     /// the store: half a minute for sixteen million triples.
     pub fn optimize(&self) -> Result<(), StoreError> {
@@ -569,84 +534,6 @@ impl Store {
             .collect()
     }
 
-    /// Returns the triples of a node and of its parts: objects with the IRI of the node and a fragment.
-    fn node_and_parts(&self, graph: &NamedNode, node: &NamedNode) -> Result<Vec<Triple>, StoreError> {
-        let mut triples = Vec::new();
-        let mut waiting = vec![node.clone()];
-        let mut seen = std::collections::HashSet::new();
-        while let Some(next) = waiting.pop() {
-            let found = self.subject_triples(graph, &next)?;
-            for triple in &found {
-                if let Term::NamedNode(object) = &triple.object
-                    && is_part(object, node)
-                    && seen.insert(object.clone())
-                {
-                    waiting.push(object.clone());
-                }
-            }
-            triples.extend(found);
-        }
-        Ok(triples)
-    }
-
-    /// Returns true if the catalogue graph contains exactly this description of a dataset, and all its statements about agents.
-    fn is_described(&self, id: &DatasetId, description: &[Triple]) -> Result<bool, StoreError> {
-        let catalog = self.iris.catalog();
-        if !load::same_triples(&self.node_and_parts(&catalog, &self.iris.dataset(id))?, description) {
-            return Ok(false);
-        }
-        for triple in description {
-            if !self.oxigraph.contains(&triple.clone().in_graph(catalog.clone()))? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Replaces descriptions, records, pointers and links to works in one transaction.
-    fn describe(&self, new: &[Description], stamp: &Stamp) -> Result<(), StoreError> {
-        let _change = self.change();
-        let catalog = self.iris.catalog();
-        let commit = self.start_commit();
-        let mut transaction = self.oxigraph.start_transaction()?;
-        self.mark(&commit, &mut transaction)?;
-        let kind = NamedNode::new_unchecked(lodeseek_rdf::vocab::rdf::TYPE);
-        let class = NamedNode::new_unchecked(dcat_terms::CATALOG);
-        transaction.insert(&Quad::new(catalog.clone(), kind, class, catalog.clone()));
-        for Description { id, version, triples } in new {
-            for triple in self.node_and_parts(&catalog, &self.iris.dataset(id))? {
-                transaction.remove(&triple.in_graph(catalog.clone()));
-            }
-            for pointer in self.pointer_quads(id)? {
-                transaction.remove(&pointer);
-            }
-            transaction.insert(&self.pointer_quad(id, version));
-            for link in self.works_that_use(id)? {
-                transaction.insert(&link);
-            }
-            // Agents are shared between datasets: a new name of an agent replaces the old one.
-            for named in triples.iter().filter(|triple| triple.predicate.as_str() == foaf::NAME) {
-                for old in self.oxigraph.quads_for_pattern(
-                    Some(named.subject.as_ref()),
-                    Some(named.predicate.as_ref()),
-                    None,
-                    Some(catalog.as_ref().into()),
-                ) {
-                    transaction.remove(&old?);
-                }
-            }
-        }
-        for triple in new.iter().flat_map(|description| &description.triples) {
-            transaction.insert(&triple.clone().in_graph(catalog.clone()));
-        }
-        for description in new {
-            self.write_record(&mut transaction, &description.id, stamp)?;
-        }
-        transaction.commit()?;
-        self.described.fetch_add(1, Ordering::SeqCst);
-        self.finish_commit(commit)
-    }
-
     /// Removes content without a pointer: replaced versions, and graphs of killed loads. Returns the number of removed graphs.
     pub fn clear_replaced(&self, on_progress: &dyn Fn(usize, usize)) -> Result<usize, StoreError> {
         let versions = self.versions()?;
@@ -676,10 +563,6 @@ impl Store {
 
 fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn is_part(node: &NamedNode, of: &NamedNode) -> bool {
-    node.as_str().strip_prefix(of.as_str()).is_some_and(|rest| rest.starts_with('#'))
 }
 
 /// Maximum time for which a locked home is awaited: a process that is being started holds all files of the process that starts it,
