@@ -1,4 +1,4 @@
-//! Facts about the content of a dataset in its description: the number of skipped statements, and its place.
+//! Facts about the content of a dataset in its description: the number of skipped statements, and the place of the content.
 
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;

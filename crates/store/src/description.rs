@@ -128,17 +128,19 @@ fn is_part(node: &NamedNode, of: &NamedNode) -> bool {
 }
 
 fn same_triples(present: &[Triple], new: &[Triple]) -> bool {
-    let lines = |triples: &[Triple]| {
-        let mut lines: Vec<String> = triples.iter().map(ToString::to_string).collect();
-        lines.sort_unstable();
-        lines.dedup();
-        lines
-    };
-    lines(present) == lines(&own(new))
+    sorted_lines(present) == sorted_lines(&own_triples(new))
 }
 
-/// The triples of a description without those about the catalogue and about agents with IRIs of their own.
-fn own(description: &[Triple]) -> Vec<Triple> {
+/// Returns the distinct triples as lines in ascending order.
+fn sorted_lines(triples: &[Triple]) -> Vec<String> {
+    let mut lines: Vec<String> = triples.iter().map(ToString::to_string).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines
+}
+
+/// Returns the triples of a description without those about the catalogue and about agents with IRIs of their own.
+fn own_triples(description: &[Triple]) -> Vec<Triple> {
     let node = description
         .iter()
         .find(|triple| triple.predicate.as_str() == lodeseek::GRAPH)

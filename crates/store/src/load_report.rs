@@ -137,11 +137,11 @@ impl DatasetReport {
     }
 
     /// Returns true if all files were read as they stand.
-    pub(super) fn is_clean(&self) -> bool {
+    fn is_clean(&self) -> bool {
         self.files.iter().all(FileReport::is_clean)
     }
 
-    /// Number of problems of all files. The counts may come from a worker process, which is not trusted.
+    /// Returns the number of problems of all files. The counts may come from a worker process, which is not trusted.
     pub(crate) fn problems(&self) -> u64 {
         let of_file = |file: &FileReport| file.unlisted_problems.saturating_add(file.problems.len() as u64);
         self.files.iter().map(of_file).fold(0, u64::saturating_add)
@@ -149,13 +149,13 @@ impl DatasetReport {
 }
 
 impl LoadReport {
-    /// Distinct triples of all datasets.
+    /// Returns the number of distinct triples of all datasets.
     #[must_use]
     pub fn triples(&self) -> u64 {
         self.counts().triples
     }
 
-    /// Numbers of all datasets, listed or not.
+    /// Returns the numbers of all datasets, listed or not.
     #[must_use]
     pub fn counts(&self) -> DatasetCounts {
         let mut counts = self.unlisted_datasets;
@@ -177,7 +177,7 @@ impl LoadReport {
         DatasetReport::limit_files(&mut self.datasets, max);
     }
 
-    /// Datasets with a file that was not read as it stands.
+    /// Returns the datasets with a file that was not read as it stands.
     pub fn with_problems(&self) -> impl Iterator<Item = &DatasetReport> {
         self.datasets.iter().filter(|dataset| !dataset.is_clean())
     }
