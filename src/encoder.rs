@@ -10,7 +10,7 @@ use super::values::positive;
 #[cfg(feature = "lab")]
 use anyhow::Context;
 use anyhow::ensure;
-use lodeseek_engine::{RerankOptions, Reranker, WeightedFusion, has_encoded_works, ranks_by_works};
+use lodeseek_engine::{LongQueryOptions, RerankOptions, Reranker, WeightedFusion, has_encoded_works, ranks_by_works};
 use lodeseek_index::sparse::ModelKind;
 #[cfg(feature = "lab")]
 use lodeseek_rerank::encoder::open;
@@ -168,6 +168,9 @@ const WORKS_DEPTH: usize = 100;
 /// Default fusion weights in a home of descriptions and works: of all models of the pool together, of the vectors of texts, and
 /// of works. Weights and depth were chosen on DataFinder's dev topics.
 const WORKS_WEIGHTS: [f64; 3] = [0.15, 1.0, 0.4];
+/// Default options for long queries in such a home, chosen on the same topics.
+const LONG_QUERY_OPTIONS: LongQueryOptions =
+    LongQueryOptions { works: NonZeroUsize::new(25).expect("above 0"), works_weight: 0.5 };
 
 /// Arguments of re-ranking.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -204,7 +207,8 @@ pub(super) struct RerankArguments {
     #[arg(long, value_name = "METHOD", value_parser = fusion)]
     fusion: Option<FusionArgument>,
     /// Fusion weights: one for each model of the pool, then for --dpr, --colbert and --sparse, then for works if there are some
-    /// [default: equal; if datasets are descriptions alone and works are loaded: .15 for the pool, 1 for --dpr, .4 for works].
+    /// [default: equal; if datasets are descriptions alone and works are loaded: .15 for the pool, 1 for --dpr, .4 for works (.5 if
+    /// the query has eight words or more)].
     #[arg(long, value_name = "W", value_delimiter = ',')]
     fusion_weights: Vec<f64>,
     /// Add WEIGHT · ln(1 + n) to the score of a dataset. n is the number of works that use it or, if unknown, of its names,
@@ -212,7 +216,7 @@ pub(super) struct RerankArguments {
     #[arg(long, value_name = "WEIGHT")]
     popularity: Option<f64>,
     /// Number of works nearest to the query that vote for the datasets they use, if works are loaded; 0 ignores works
-    /// [default: 50].
+    /// [default: 50; if datasets are descriptions alone and the query has eight words or more: 25].
     #[arg(long, value_name = "N")]
     works: Option<usize>,
     /// Minimum similarities of a match: of --dpr, then of --colbert per query token, then of --sparse per query term. Datasets
@@ -431,7 +435,8 @@ impl RerankArguments {
         Ok(similarities.map(|&value| Some(if value == 0.0 { f64::NEG_INFINITY } else { value })).collect())
     }
 
-    /// Sets the defaults for a home of descriptions and works, as far as no argument sets another value. Vectors of tokens get the
+    /// Sets the defaults for a home of descriptions and works, as far as no argument or configuration sets another
+    /// value. Long queries have other defaults only if neither works nor weights are set. Vectors of tokens get the
     /// weight 0.
     fn set_works_defaults(&self, options: &mut RerankOptions, encoders: &[Granularity], shown: usize) {
         options.depth = self.pool_depth.map_or(WORKS_DEPTH, NonZeroUsize::get).max(shown);
@@ -445,6 +450,7 @@ impl RerankArguments {
                 Granularity::Piece | Granularity::Term => 0.0,
             }));
             fusion.weights.push(of_works);
+            options.long_queries = self.works.is_none().then_some(LONG_QUERY_OPTIONS);
         }
     }
 
@@ -470,6 +476,7 @@ impl RerankArguments {
             fusion: method.map(|method| WeightedFusion { method, weights: self.fusion_weights.clone() }),
             min_similarities: self.min_similarities(choice, encoders)?,
             popularity: self.popularity,
+            long_queries: None,
             works: self.works.map_or(RerankOptions::default().works, NonZeroUsize::new),
             threads: choice.execution.threads.unwrap_or(NonZeroUsize::MIN),
         })
@@ -494,6 +501,7 @@ pub(super) fn record(reranker: &Reranker) -> Value {
         "floors": options.min_similarities,
         "popularity": options.popularity,
         "works": options.works,
+        "long_queries": options.long_queries.map(|long| json!({ "works": long.works, "works_weight": long.works_weight })),
         "fusion_weights": options.fusion.as_ref().map(|fusion| fusion.weights.clone()),
         "cross_encoder": reranker.cross_encoding().map(|stage| json!({ "model": stage.scorer.name(), "depth": stage.depth })),
     })

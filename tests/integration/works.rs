@@ -422,6 +422,16 @@ fn topics_with_a_year_are_ranked_as_searches_up_to_it() {
     let record: Value = serde_json::from_str(&record).expect("JSON");
     let weights = serde_json::json!([0.075, 0.075, 1.0, 0.4]);
     assert_eq!(record["rerank"]["fusion_weights"], weights, "documented in rank-by-works.md: {record}");
+    let documented = serde_json::json!({ "works": 25, "works_weight": 0.5 });
+    assert_eq!(record["rerank"]["long_queries"], documented, "documented in rank-by-works.md: {record}");
+    for (place, own) in [["--works", "30"], ["--fusion-weights", "0.2,0.2,1,0.4"]].into_iter().enumerate() {
+        let output = format!("{output}.{place}");
+        let ran = run(home.path(), &[&["run", "--topics", topics, "--dpr", DPR, "-o", &output], &own[..]].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let record = fs::read_to_string(format!("{output}.json")).expect("a record");
+        let record: Value = serde_json::from_str(&record).expect("JSON");
+        assert_eq!(record["rerank"]["long_queries"], Value::Null, "{own:?}");
+    }
 }
 
 #[test]

@@ -75,8 +75,8 @@ pub use quality::{
 };
 pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};
 pub use rerank::{
-    ComponentRankings, CrossEncoding, EncoderSummary, PairSummary, RerankError, RerankOptions, RerankSummary, Reranker,
-    WeightedFusion,
+    ComponentRankings, CrossEncoding, EncoderSummary, LongQueryOptions, PairSummary, RerankError, RerankOptions,
+    RerankSummary, Reranker, WeightedFusion,
 };
 pub use search::{
     Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind, MAX_EXAMPLES, QuerySyntax,

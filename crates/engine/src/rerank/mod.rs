@@ -4,7 +4,7 @@
 mod options;
 mod pairs;
 
-pub use options::{RerankError, RerankOptions, WeightedFusion};
+pub use options::{LongQueryOptions, RerankError, RerankOptions, WeightedFusion};
 pub use pairs::{CrossEncoding, PairSummary};
 
 use super::dense::{DenseMatch, DenseRetriever, EncodedQuery, MatchCondition, PartShare, ScoringOptions};
@@ -274,7 +274,8 @@ impl Reranker {
         scope: CandidateScope<'_>,
     ) -> Result<Reranked, EngineError> {
         let current = self.current();
-        let CandidateScores { components, dense, works, candidates } = current.scores(query, sparse, scope)?;
+        let CandidateScores { components, dense, works, candidates } =
+            current.scores(query, current.options.works_for(query), sparse, scope)?;
         let mut encoders = Vec::with_capacity(current.encoders.len());
         for (dense, ranking) in current.encoders.iter().zip(&components.dense) {
             let encoder = dense.encoder();
@@ -285,7 +286,7 @@ impl Reranker {
                 damaged: dense.damaged(),
             });
         }
-        let ranking = self.add_popularity(current.fuse(components), scope.snapshot)?;
+        let ranking = self.add_popularity(current.fuse(query, components), scope.snapshot)?;
         let (ranking, pairs) = match &self.cross_encoding {
             Some(cross_encoding) => {
                 let (ranking, pairs) = cross_encoding.rank(query, ranking, scope.snapshot)?;
@@ -326,14 +327,15 @@ impl Reranker {
         Ok(Some(weight * (numbers.popularity() as f64).ln_1p()))
     }
 
-    /// Returns the rankings that are fused for a query.
+    /// Returns the rankings that are fused for a query, with the number of works for all queries.
     pub(super) fn component_rankings(
         &self,
         query: &str,
         sparse: &[Ranking],
         scope: CandidateScope<'_>,
     ) -> Result<ComponentRankings, EngineError> {
-        self.current().scores(query, sparse, scope).map(|scores| scores.components)
+        let current = self.current();
+        current.scores(query, current.options.works, sparse, scope).map(|scores| scores.components)
     }
 
     /// Returns the parts of a dataset's texts that contribute most to its score by an encoder.
@@ -384,6 +386,7 @@ impl Configuration {
     fn scores(
         &self,
         query: &str,
+        works: Option<NonZeroUsize>,
         sparse: &[Ranking],
         scope: CandidateScope<'_>,
     ) -> Result<CandidateScores, EngineError> {
@@ -391,7 +394,7 @@ impl Configuration {
         for dense in &self.encoders {
             queries.push(dense.encode_query(query)?);
         }
-        let works = match (self.works.get(), self.options.works) {
+        let works = match (self.works.get(), works) {
             (Some((encoder, retriever)), Some(works)) => {
                 let min_similarity = self.options.min_similarities.get(*encoder).copied().flatten();
                 let limits = VoteLimits { works, until: scope.until, min_similarity };
@@ -457,7 +460,7 @@ impl Configuration {
     }
 
     /// Fuses the component rankings. Without a fusion, the encoder ranks alone, followed by candidates without vectors.
-    fn fuse(&self, ComponentRankings { sparse, dense, works }: ComponentRankings) -> Ranking {
+    fn fuse(&self, query: &str, ComponentRankings { sparse, dense, works }: ComponentRankings) -> Ranking {
         let Some(fusion) = &self.options.fusion else {
             if self.encoders.is_empty() {
                 return sparse.into_iter().next().unwrap_or_default();
@@ -467,12 +470,19 @@ impl Configuration {
             return dense.into_iter().next().unwrap_or_default().followed_by(&unencoded);
         };
         let depth = self.fusion_depth();
+        let mut weights = fusion.weights.clone();
+        if works.is_some()
+            && let (Some(of_works), Some(weight)) = (weights.last_mut(), self.options.works_weight_for(query))
+        {
+            *of_works = weight;
+        }
         let cut: Vec<Ranking> =
             sparse.into_iter().chain(dense).chain(works).map(|ranking| ranking.cut(depth)).collect();
         let rankings = cut.iter();
-        let weighted: Vec<_> = match fusion.weights[..] {
-            [] => rankings.map(|ranking| (ranking, 1.0)).collect(),
-            ref weights => rankings.zip(weights.iter().copied()).collect(),
+        let weighted: Vec<_> = if weights.is_empty() {
+            rankings.map(|ranking| (ranking, 1.0)).collect()
+        } else {
+            rankings.zip(weights).collect()
         };
         Fusion::default().with_method(fusion.method).with_depth(usize::MAX).fuse(&weighted)
     }
@@ -504,4 +514,53 @@ fn open_works(
 /// Returns true if an encoder has one vector per text.
 fn is_text_encoder(dense: &DenseRetriever) -> bool {
     dense.encoder().granularity() == Granularity::Text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranking_of(names: [&str; 2]) -> Ranking {
+        let scored = |(place, name): (usize, &str)| Scored {
+            id: DatasetId::new(name).expect("an id"),
+            score: 2.0 - place as f64,
+        };
+        Ranking::from_scores(names.into_iter().enumerate().map(scored).collect())
+    }
+
+    fn options() -> RerankOptions {
+        let works = NonZeroUsize::new(25).expect("above 0");
+        RerankOptions {
+            long_queries: Some(LongQueryOptions { works, works_weight: 3.0 }),
+            fusion: Some(WeightedFusion { weights: vec![1.0, 0.4], ..WeightedFusion::default() }),
+            ..RerankOptions::default()
+        }
+    }
+
+    const SEVEN_WORDS: &str = "trees of a city with their heights";
+    const EIGHT_WORDS: &str = "a map of trees of a city park";
+
+    #[test]
+    fn works_have_another_weight_for_long_queries() {
+        let configuration = Configuration { encoders: Vec::new(), works: OnceLock::new(), options: options() };
+        let fused = |query: &str, works: Option<Ranking>| {
+            let sparse = vec![ranking_of(["oaks", "elms"])];
+            configuration.fuse(query, ComponentRankings { sparse, dense: Vec::new(), works })
+        };
+        let oaks_first = ["oaks", "elms"].map(|name| DatasetId::new(name).expect("an id"));
+        let by_works = Some(ranking_of(["elms", "oaks"]));
+        let ids = |ranking: Ranking| ranking.iter().map(|scored| scored.id.clone()).collect::<Vec<_>>();
+        assert_eq!(ids(fused(SEVEN_WORDS, by_works.clone())), oaks_first);
+        assert_ne!(ids(fused(EIGHT_WORDS, by_works)), oaks_first);
+        assert_eq!(ids(fused(EIGHT_WORDS, None)), oaks_first, "the last weight is not one of works");
+    }
+
+    #[test]
+    fn another_number_of_works_votes_for_long_queries() {
+        let options = options();
+        assert_eq!(options.works_for(SEVEN_WORDS), RerankOptions::default().works);
+        assert_eq!(options.works_for(EIGHT_WORDS), NonZeroUsize::new(25));
+        let without = RerankOptions { works: None, ..options };
+        assert_eq!(without.works_for(EIGHT_WORDS), None, "works are ignored");
+    }
 }

@@ -36,6 +36,8 @@ pub struct RerankOptions {
     /// Number of works nearest to the query that vote for the datasets they use, if the home has vectors of works and there
     /// is a fusion. Works below the minimum similarity of their encoder do not vote. Default 50. `None` ignores works.
     pub works: Option<NonZeroUsize>,
+    /// Number and weight of works for [long queries](LongQueryOptions). Default: those of all queries.
+    pub long_queries: Option<LongQueryOptions>,
     /// Number of threads that score the candidates of one query. Default 1.
     pub threads: NonZeroUsize,
 }
@@ -51,8 +53,42 @@ impl Default for RerankOptions {
             min_similarities: Vec::new(),
             popularity: None,
             works: Some(DEFAULT_WORKS),
+            long_queries: None,
             threads: NonZeroUsize::MIN,
         }
+    }
+}
+
+/// Options for queries of at least [`Self::MIN_WORDS`] words, such as sentences.
+///
+/// On DataFinder's topics, fewer works with more weight rank sentences better, but not keyphrases.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LongQueryOptions {
+    /// Number of works that vote. Replaces [`RerankOptions::works`], if that is not `None`.
+    pub works: NonZeroUsize,
+    /// The weight of works. Replaces the last [weight](WeightedFusion::weights) of the fusion, if it has weights.
+    pub works_weight: f64,
+}
+
+impl LongQueryOptions {
+    /// Minimum number of words of a long query. White space separates words.
+    pub const MIN_WORDS: usize = 8;
+}
+
+impl RerankOptions {
+    /// Returns the options for long queries if a query is long.
+    fn long_query_options(&self, query: &str) -> Option<LongQueryOptions> {
+        self.long_queries.filter(|_| query.split_whitespace().nth(LongQueryOptions::MIN_WORDS - 1).is_some())
+    }
+
+    /// Returns the number of works that vote for a query.
+    pub(super) fn works_for(&self, query: &str) -> Option<NonZeroUsize> {
+        self.works.map(|works| self.long_query_options(query).map_or(works, |long| long.works))
+    }
+
+    /// Returns the weight that replaces the one of works for a query.
+    pub(super) fn works_weight_for(&self, query: &str) -> Option<f64> {
+        self.long_query_options(query).map(|long| long.works_weight)
     }
 }
 
@@ -108,8 +144,11 @@ pub(super) fn check(
         Some(WeightedFusion { weights, .. }) if !weights.is_empty() => check_weights(weights, expected)?,
         _ => {}
     }
+    if options.long_queries.is_some_and(|long| !is_weight(long.works_weight)) {
+        return Err(RerankError::NoWeight);
+    }
     if let Some(weight) = options.popularity
-        && !(weight.is_finite() && weight >= 0.0)
+        && !is_weight(weight)
     {
         return Err(RerankError::Popularity(weight));
     }
@@ -128,6 +167,13 @@ fn check_weights(weights: &[f64], expected: usize) -> Result<(), RerankError> {
     if weights.len() != expected {
         return Err(RerankError::Weights { given: weights.len(), expected });
     }
-    let is_valid = weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0);
-    if is_valid && weights.iter().any(|weight| *weight > 0.0) { Ok(()) } else { Err(RerankError::NoWeight) }
+    if weights.iter().copied().all(is_weight) && weights.iter().any(|weight| *weight > 0.0) {
+        Ok(())
+    } else {
+        Err(RerankError::NoWeight)
+    }
+}
+
+fn is_weight(weight: f64) -> bool {
+    weight.is_finite() && weight >= 0.0
 }

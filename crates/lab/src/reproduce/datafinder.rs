@@ -28,6 +28,7 @@ use lodeseek_ranking::Ranking;
 use lodeseek_rerank::Method;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use systems::ExperimentContext;
 use tables::{OVERVIEW, PRINTED};
@@ -226,6 +227,9 @@ pub struct HomeSpec {
     /// Number of nearest works whose datasets are candidates, as for `--works`.
     #[serde(default)]
     pub works: usize,
+    /// Number of works, and their weight, for queries of eight words or more. Default: those of all queries.
+    #[serde(default)]
+    pub long_queries: Option<(NonZeroUsize, f64)>,
     /// Weights of the fused rankings, as for `--fusion-weights`. Empty: equal weights.
     #[serde(default)]
     pub weights: Vec<f64>,

@@ -8,7 +8,9 @@ use super::{
 use crate::neighbors::{DenseRows, DocumentFrequency, Neighbor, Rows, SparseRows, TfIdf, TfIdfOptions, parallel_map};
 use crate::reproduce::Encoders;
 use anyhow::{Context, ensure};
-use lodeseek_engine::{AnalysisKind, Filter, RerankOptions, Reranker, Searcher, Texts, WeightedFusion};
+use lodeseek_engine::{
+    AnalysisKind, Filter, LongQueryOptions, RerankOptions, Reranker, Searcher, Texts, WeightedFusion,
+};
 use lodeseek_eval::{Folds, Metric, QueryForm, mean};
 use lodeseek_index::sparse::{Bm25, LengthMode};
 use lodeseek_ranking::DatasetId;
@@ -330,12 +332,18 @@ impl<'l> ExperimentContext<'l> {
         let encoders = if spec.dense > 0 { vec![(self.encoders)(Granularity::Text, None)?] } else { Vec::new() };
         let fusion = Some(WeightedFusion { method: "combsum".parse()?, weights: spec.weights.clone() });
         let [dense, works] = [spec.dense, spec.works].map(NonZeroUsize::new);
+        ensure!(
+            spec.long_queries.is_none() || spec.works > 0 && !spec.weights.is_empty(),
+            "`long_queries` needs `works` and `weights`"
+        );
+        let long_queries = spec.long_queries.map(|(works, works_weight)| LongQueryOptions { works, works_weight });
         let options = RerankOptions {
             pool: spec.pool.clone(),
             depth: spec.depth,
             dense,
             fusion,
             works,
+            long_queries,
             ..RerankOptions::default()
         };
         Ok(searcher.with_reranker(Reranker::open(self.home, encoders, options)?))
