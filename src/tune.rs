@@ -76,7 +76,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let choice = Choice::new(home, config, Some(&arguments.encoders), None)?.without_fusion_settings();
     let mut candidates = Vec::with_capacity(POOLS.len());
     for pool in POOLS {
-        candidates.push(PoolSamples::new(home, &choice, pool, &topics, &qrels, arguments.objective)?);
+        candidates.push(PoolSamples::new(home, &choice, pool, &topics, &qrels)?);
     }
     let folds = Folds::split(&qrels.only(topics.0.iter().map(|topic| topic.id.as_str())), arguments.folds);
     let tuning = Tuning { pools: &candidates, objective: arguments.objective };
@@ -84,7 +84,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     for fold in &folds.0 {
         let learned = tuning.learn(fold.train.topics().chain(fold.valid.topics()));
         for topic in fold.test.topics() {
-            before.push(tuning.default_value(topic));
+            before.push(tuning.default_value(topic, &topics, &qrels)?);
             after.push(tuning.value(&learned, topic));
         }
     }
@@ -178,6 +178,8 @@ struct PoolSamples {
     /// Weights of the default fusion.
     defaults: Vec<f64>,
     has_popularity: bool,
+    /// Ranks by the pool with the defaults of the program.
+    searcher: Searcher,
     samples: BTreeMap<String, Sample>,
 }
 
@@ -190,8 +192,6 @@ struct Sample {
     grades: Vec<Option<i32>>,
     /// All grades, best first.
     judged: Vec<i32>,
-    /// The measure of the ranking by the defaults of the program.
-    default_value: f64,
 }
 
 impl PoolSamples {
@@ -201,7 +201,6 @@ impl PoolSamples {
         models: &'static [ModelKind],
         topics: &Topics,
         qrels: &Qrels,
-        objective: Metric,
     ) -> anyhow::Result<Self> {
         let Opened { encoders, missing } = choice.open_for(home)?;
         ensure!(
@@ -237,26 +236,24 @@ impl PoolSamples {
                 defaults = vec![1.0; cut.len()];
             }
             let pool = Pool::new(fusion.method, &cut.iter().collect::<Vec<_>>());
-            let ranking = searcher.rank_filtered(&topic.text, &topic_filter(topic), pool.len())?;
-            let default_value = objective.evaluate(qrels, &topic.id, &ranking);
-            samples.insert(topic.id.clone(), Sample::new(pool, &searcher, qrels, &topic.id, default_value)?);
+            samples.insert(topic.id.clone(), Sample::new(pool, &searcher, qrels, &topic.id)?);
             bar.inc(1);
         }
         bar.finish_and_clear();
         let has_popularity = samples.values().any(|sample| sample.popularity.iter().any(|value| *value > 0.0));
-        Ok(Self { models, names, defaults, has_popularity, samples })
+        Ok(Self { models, names, defaults, has_popularity, searcher, samples })
     }
 }
 
 impl Sample {
-    fn new(pool: Pool, searcher: &Searcher, qrels: &Qrels, topic: &str, default_value: f64) -> anyhow::Result<Self> {
+    fn new(pool: Pool, searcher: &Searcher, qrels: &Qrels, topic: &str) -> anyhow::Result<Self> {
         let (mut popularity, mut grades) = (Vec::with_capacity(pool.len()), Vec::with_capacity(pool.len()));
         for document in pool.documents() {
             let numbers = searcher.catalog().numeric_facts(&DatasetId::new(document)?)?.unwrap_or_default();
             popularity.push((numbers.popularity() as f64).ln_1p());
             grades.push(qrels.judged(topic, document));
         }
-        Ok(Self { pool, popularity, grades, judged: Grades::judged(qrels, topic), default_value })
+        Ok(Self { pool, popularity, grades, judged: Grades::judged(qrels, topic) })
     }
 
     /// Returns the measure of the ranking by some weights.
@@ -291,9 +288,15 @@ impl Tuning<'_> {
         sample.map_or(0.0, |sample| sample.value(&learned.weights, learned.popularity, self.objective))
     }
 
-    /// Returns the measure of a query by the defaults of the program.
-    fn default_value(&self, topic: &str) -> f64 {
-        self.pools[0].samples.get(topic).map_or(0.0, |sample| sample.default_value)
+    /// Returns the measure of a query by the defaults of the program, which may depend on the query.
+    fn default_value(&self, topic: &str, topics: &Topics, qrels: &Qrels) -> anyhow::Result<f64> {
+        let PoolSamples { searcher, samples, .. } = &self.pools[0];
+        let topic = topics.0.iter().find(|one| one.id == topic);
+        let Some((topic, sample)) = topic.and_then(|topic| Some((topic, samples.get(&topic.id)?))) else {
+            return Ok(0.0);
+        };
+        let ranking = searcher.rank_filtered(&topic.text, &topic_filter(topic), sample.pool.len())?;
+        Ok(self.objective.evaluate(qrels, &topic.id, &ranking))
     }
 
     /// Learns from some queries. Among equals, the default and the earlier pool stay.
