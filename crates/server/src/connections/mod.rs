@@ -155,7 +155,7 @@ struct Server {
     tls: Option<TlsAcceptor>,
 }
 
-/// What the requests of a connection share.
+/// State shared by the requests of a connection.
 #[derive(Clone)]
 struct Connection {
     peer: SocketAddr,

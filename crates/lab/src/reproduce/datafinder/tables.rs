@@ -180,7 +180,7 @@ impl ExperimentContext<'_> {
                      the filter by year."
                     .to_owned(),
             average: Average::Micro,
-            measures: ["all said", "concealed"]
+            measures: ["whole query", "concealed"]
                 .map(|which| format!("{}, {which}", self.experiment.precision()))
                 .to_vec(),
             rows,
