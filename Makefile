@@ -25,7 +25,7 @@ setup: ## install missing prerequisites, compile RocksDB once (1 to 4 min), down
 demo: build ## load, index and search testdata/; in a terminal, serve it on http://localhost:7878/
 	@$(ENV) bash tools/demo.sh $(PROGRAM) $(HOME_DIR)
 
-test: ## run every test: text checks, unit, integration and doc tests, real clients
+test: ## run text checks, unit, integration and doc tests, real clients
 	@bash tools/test.sh
 
 check: ## quick checks, offline and without sudo: formatting, clippy, unit tests, language, documentation

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct FilterArguments {
-    /// Only datasets known in or after this year. Datasets without a year are excluded.
+    /// Only datasets known in or after this year, and datasets without a year.
     #[arg(long, value_name = "YEAR", value_parser = year)]
     since: Option<i32>,
     /// Only datasets known in or before this year, and datasets without a year.

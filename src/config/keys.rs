@@ -104,7 +104,7 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Path,
         flags: "",
         help: "Folder that contains the models which are given by name",
-        default: || "share/lodeseek/models beside the folder of the program".to_owned(),
+        default: || "models beside the program, or share/lodeseek/models beside its folder".to_owned(),
         example: "\"/usr/share/lodeseek/models\"",
     },
     Key {

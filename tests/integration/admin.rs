@@ -98,6 +98,39 @@ async fn changes_need_a_token_with_the_scope() {
     assert_eq!(jobs().await.status, 401);
 }
 
+/// The service description and VoID are those of the present collection.
+#[tokio::test]
+async fn descriptions_of_the_endpoint_follow_changes() {
+    let (site, _worker, _home) = site();
+    for path in ["/.well-known/void?format=nt", "/sparql?format=nt"] {
+        assert!(!site.get(path).await.body.contains("dataset/trees>"), "{path}");
+    }
+    let dump = "<http://e.org/oak> <http://e.org/height> \"12\" .\n";
+    let stored = put(&site, WRITE, "trees", Some(&json!({"title": "Trees"})), &[("trees.nt", dump)]).await;
+    assert_eq!(stored.status, 201, "{}", stored.body);
+    for path in ["/.well-known/void?format=nt", "/sparql?format=nt"] {
+        assert!(site.get(path).await.body.contains("dataset/trees>"), "{path}");
+    }
+    assert_eq!(admin(&site, Method::DELETE, "/api/admin/datasets/trees").await.status, 200);
+    for path in ["/.well-known/void?format=nt", "/sparql?format=nt"] {
+        assert!(!site.get(path).await.body.contains("dataset/trees>"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn bodies_are_limited_by_route() {
+    let (site, _worker, _home) = site();
+    let ids = |count: usize| json!({ "datasets": vec!["d".repeat(190); count] }).to_string();
+    for (path, body, status) in [
+        ("/api/admin/remove", ids(10_000), 422),
+        ("/api/admin/remove", ids(30_000), 413),
+        ("/api/admin/harvest", ids(10_000), 413),
+    ] {
+        let (answered, text) = post(&site, ADMIN, path, &body).await;
+        assert_eq!(answered, status, "{path}: {}", text.chars().take(200).collect::<String>());
+    }
+}
+
 /// Sends a request with a JSON body, and returns status and body.
 async fn post(site: &Site, token: &str, path: &str, body: &str) -> (u16, String) {
     let headers = [("authorization", token), ("content-type", "application/json"), ("prefer", "wait=120")];

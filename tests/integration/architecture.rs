@@ -56,7 +56,7 @@ const HEAVY: &[(&str, &[&str])] = &[
     ("petgraph", &["snippet"]),
     ("landlock", &["worker"]),
     ("seccompiler", &["worker"]),
-    ("nalgebra", &["lab"]),
+    ("faer", &["lab"]),
     ("bhtsne", &["lab"]),
     ("arrow-ipc", &["cluster"]),
     ("parquet", &["lab"]),

@@ -331,7 +331,7 @@ async fn facets_count_what_filters_find() {
             }
         }
     }
-    let few = [("facet.field", "tags"), ("facet.limit", "2"), ("facet.mincount", "12")];
+    let few = [("facet.field", "tags,tags"), ("facet.limit", "2"), ("facet.mincount", "12")];
     let few = result(&site, "package_search", &few).await;
     assert_eq!(few["facets"]["tags"], json!({ "k0": 19, "k1": 19 }));
     let none = result(&site, "package_search", &[("facet", "false"), ("facet.field", "tags")]).await;
@@ -433,6 +433,7 @@ async fn odd_ids_have_names_and_are_found_by_both() {
 async fn errors_are_those_of_ckan() {
     let site = Site::testdata();
     let (not_found, invalid, query) = ("Not Found Error", "Validation Error", "Search Query Error");
+    let many = format!("tags:({})", "water OR ".repeat(300) + "oak");
     for (action, parameters, status, kind) in [
         ("package_show", vec![("id", "nothing")], 404, not_found),
         ("package_show", vec![], 409, invalid),
@@ -443,6 +444,7 @@ async fn errors_are_those_of_ckan() {
         ("resource_search", vec![("query", "colour:red")], 409, invalid),
         ("resource_search", vec![("query", "red")], 409, invalid),
         ("resource_search", vec![], 409, invalid),
+        ("resource_search", vec![("query", "name:a"); 11], 409, invalid),
         ("organization_show", vec![("id", "nothing")], 404, not_found),
         ("organization_list", vec![("sort", "colour")], 409, invalid),
         ("group_show", vec![], 409, invalid),
@@ -462,6 +464,8 @@ async fn errors_are_those_of_ckan() {
         ("package_search", vec![("facet.field", "colour")], 400, query),
         ("package_search", vec![("fq", "metadata_modified:[lately TO NOW]")], 400, query),
         ("package_search", vec![("fq", "a OR b AND c OR d AND e OR f AND g")], 400, query),
+        ("package_search", vec![("fq_list", many.as_str()), ("fq_list", many.as_str())], 400, query),
+        ("package_search", vec![("facet.field", "tags"); 101], 409, invalid),
         ("package_create", vec![("name", "new")], 403, "Authorization Error"),
     ] {
         let reply = call(&site, action, &parameters).await;

@@ -159,6 +159,9 @@ async fn what_is_known_is_not_sent_again() {
     assert!(tag.starts_with("W/\"") && first.header("cache-control").contains("no-cache"), "{:?}", first.headers);
     let again = site.request(Method::GET, &format!("{PATH}?format=ttl"), &[("if-none-match", &tag)], "").await;
     assert_eq!((again.status, again.body.as_str(), again.header("etag")), (StatusCode::NOT_MODIFIED, "", tag.as_str()));
+    // A page also has texts of the portal.
+    let page = site.get(&format!("{PATH}?format=html")).await;
+    assert_eq!((page.header("etag"), page.header("cache-control")), ("", "no-cache"));
     for other in ["format=nt", "format=ttl&budget=5", "format=ttl&lang=de", "format=ttl&query=oak"] {
         let reply = site.request(Method::GET, &format!("{PATH}?{other}"), &[("if-none-match", &tag)], "").await;
         assert_eq!(reply.status, 200, "{other}");

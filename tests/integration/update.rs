@@ -92,6 +92,36 @@ fn missing_derived_data_is_made_again() {
     assert_eq!(derived(), before);
 }
 
+/// Everything from which an index entry is made counts as a change, not only title and content.
+#[test]
+fn a_changed_description_is_indexed_at_the_next_start() {
+    let home = Home::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let load = |statements: &str| {
+        let path = folder.path().join("catalog.ttl");
+        let turtle = format!(
+            "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n\
+             <http://e.org/sheep> a dcat:Dataset ; dct:identifier \"sheep\" ; dct:title \"Sheep\" ; {statements} .\n"
+        );
+        fs::write(&path, turtle).expect("written");
+        home.load(&path);
+    };
+    let file = |name: &str| format!("dcat:distribution [ dcat:downloadURL <http://e.org/{name}> ]");
+    load(&file("one.csv"));
+    home.index();
+    let period = |year: u32| {
+        format!("{} ; dct:temporal [ dcat:startDate \"{year}-01-01\" ; dcat:endDate \"2020-12-31\" ]", file("two.csv"))
+    };
+    let themed =
+        format!("{} ; dcat:theme <http://publications.europa.eu/resource/authority/data-theme/AGRI>", period(2002));
+    for statements in [file("two.csv"), period(2001), period(2002), themed] {
+        let catch_up = || updater(&home).catch_up(&home.searcher()).expect("indexed");
+        assert_eq!(catch_up(), 0, "before {statements}");
+        load(&statements);
+        assert_eq!(catch_up(), 1, "{statements}");
+    }
+}
+
 #[test]
 fn records_tell_when_a_listing_changed() {
     let (home, folder) = (Home::new(), tempfile::tempdir().expect("a folder"));

@@ -29,7 +29,10 @@ pub(super) fn read(document: Value, path: &Path) -> Result<Catalog, CatalogError
     for (place, entry) in entries.iter().enumerate() {
         match dataset(entry) {
             Ok(dataset) => catalog.datasets.push(dataset),
-            Err(reason) => catalog.problems.push(format!("{}: entry {}: {reason}", path.display(), place + 1)),
+            Err(reason) => {
+                catalog.unreadable_entries += 1;
+                catalog.problems.push(format!("{}: entry {}: {reason}", path.display(), place + 1));
+            }
         }
     }
     Ok(catalog)
@@ -69,9 +72,7 @@ fn links(text: &str) -> Vec<&str> {
     }
     let mut starts: Vec<usize> = text
         .char_indices()
-        .filter(|(place, c)| {
-            (c.is_whitespace() || matches!(c, ',' | ';')) && is_link(text[place + c.len_utf8()..].trim_start())
-        })
+        .filter(|(place, c)| (c.is_whitespace() || matches!(c, ',' | ';')) && is_link(&text[place + c.len_utf8()..]))
         .map(|(place, c)| place + c.len_utf8())
         .collect();
     starts.insert(0, 0);

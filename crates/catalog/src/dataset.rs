@@ -274,11 +274,14 @@ impl Metadata {
     }
 }
 
-/// Returns the year at the beginning of a date.
+/// Years that are known as such. Others are mostly placeholders, such as 0000 and 9999.
+const YEARS: std::ops::RangeInclusive<i32> = 1..=2100;
+
+/// Returns the year at the beginning of a date; `None` if it is not in [`YEARS`].
 fn year(date: &str) -> Option<i32> {
     let digits = date.trim().get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     let ends = date.trim()[4..].chars().next().is_none_or(|next| !next.is_ascii_digit());
-    ends.then(|| digits.parse().ok()).flatten()
+    ends.then(|| digits.parse().ok()).flatten().filter(|year| YEARS.contains(year))
 }
 
 /// Part of a remote dataset that is stored locally.

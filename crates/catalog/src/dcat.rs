@@ -675,5 +675,8 @@ mod tests {
         assert_eq!(both.issued.as_deref(), Some("2020-05"), "the date of issue comes first");
         let modified = metadata("dct:modified \"2022\"");
         assert_eq!((modified.issued, modified.modified.as_deref()), (None, Some("2022")));
+        for placeholder in ["9999-12-31", "2109", "0000"] {
+            assert_eq!(metadata(&format!("dct:issued \"{placeholder}\"")).first_year(), None, "{placeholder}");
+        }
     }
 }

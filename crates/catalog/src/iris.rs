@@ -186,7 +186,8 @@ pub(super) fn decode_segment(segment: &str) -> Option<String> {
     let mut place = 0;
     while place < bytes.len() {
         if bytes[place] == b'%' {
-            out.push(u8::from_str_radix(segment.get(place + 1..place + 3)?, 16).ok()?);
+            let hex = segment.get(place + 1..place + 3).filter(|hex| hex.bytes().all(|c| c.is_ascii_hexdigit()))?;
+            out.push(u8::from_str_radix(hex, 16).ok()?);
             place += 3;
         } else {
             out.push(bytes[place]);

@@ -66,7 +66,10 @@ struct Collection {
 impl Collection {
     fn add(&mut self, metadata: Result<Metadata, String>, place: &str) {
         match metadata {
-            Err(reason) => self.catalog.problems.push(format!("{place}: {reason}")),
+            Err(reason) => {
+                self.catalog.unreadable_entries += 1;
+                self.catalog.problems.push(format!("{place}: {reason}"));
+            }
             Ok(metadata) => match self.places.get(&metadata.id) {
                 Some(&known) => merge(&mut self.catalog.datasets[known].metadata, metadata),
                 None => {

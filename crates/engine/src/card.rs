@@ -1,11 +1,12 @@
 //! Cards: the data shown of a dataset, stored with its document in the index. Search results need nothing else.
 
-use super::indexer::DEFAULT_COMPACT_METHOD;
+use super::indexer::{DEFAULT_COMPACT_METHOD, description_version};
 use super::{Coverage, EngineError};
 use lodeseek_catalog::{DatasetId, Distribution, Metadata, RemoteContent};
 use lodeseek_index::Snapshot;
 use lodeseek_profile::{Schema, Summary};
 use lodeseek_snippet::{LabelledTerm, LabelledTriple};
+use lodeseek_store::Entry;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -25,6 +26,9 @@ pub struct Card {
     pub coverage: Coverage,
     /// The version of its content.
     pub version: String,
+    /// The version of its description; `None` in cards of earlier versions of this program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description_version: Option<String>,
     /// Its VoID statistics, the longest lists truncated.
     pub profile: Summary,
     /// Number of triples of the sample from which its snippet, texts and coverage are, if the content exceeds memory. The counts of
@@ -59,6 +63,15 @@ fn is_default_compact_method(method: &String) -> bool {
 }
 
 impl Card {
+    /// Returns true if the card has the content and the description of an entry. Options of the index are not compared.
+    pub(crate) fn is_current(&self, entry: &Entry) -> Result<bool, EngineError> {
+        Ok(self.version == entry.version
+            && match &self.description_version {
+                Some(version) => *version == description_version(entry)?,
+                None => self.metadata == entry.dataset.metadata,
+            })
+    }
+
     /// Returns the snippet with labels in the first of these languages that a term has, else in English, else in any.
     #[must_use]
     pub fn snippet_in(&self, languages: &[String]) -> Vec<LabelledTriple> {

@@ -88,7 +88,7 @@ pub(super) fn index_state(entry: &Entry, searcher: Option<&Searcher>) -> Result<
     let Some(searcher) = searcher else { return Ok(IndexState::NotIndexed) };
     Ok(match searcher.catalog().card(&entry.dataset.metadata.id)? {
         None => IndexState::NotIndexed,
-        Some(card) if card.version == entry.version && card.metadata == entry.dataset.metadata => IndexState::Indexed,
+        Some(card) if card.is_current(entry)? => IndexState::Indexed,
         Some(_) => IndexState::Outdated,
     })
 }

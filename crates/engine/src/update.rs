@@ -11,7 +11,7 @@
 //! A running search continues with the index it began with, whose cards name the version of their content. Replaced content
 //! therefore stays until [`Updater::clear_replaced`]: call it when no earlier search is running.
 
-use super::{Card, EngineError, IndexOptions, IndexReport, Indexer, Searcher, duplicates};
+use super::{EngineError, IndexOptions, IndexReport, Indexer, Searcher, duplicates};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId};
 use lodeseek_store::{DatasetOutcome, LoadOptions, LoadReport, Loader, Replaced, Store};
 use serde::Serialize;
@@ -103,9 +103,9 @@ impl<'s> Updater<'s> {
         let mut changed = Vec::new();
         for id in present {
             let entry = self.store.entry(&id)?;
-            let is_indexed = |card: Card| card.version == entry.version && card.metadata == entry.dataset.metadata;
-            if !searcher.catalog().card(&id)?.is_some_and(is_indexed) {
-                changed.push(id);
+            match searcher.catalog().card(&id)? {
+                Some(card) if card.is_current(&entry)? => {}
+                _ => changed.push(id),
             }
         }
         if changed.is_empty() && removed.is_empty() {

@@ -203,7 +203,8 @@ fn links(page: &str) -> impl Iterator<Item = (String, String)> {
     let lower = page.to_ascii_lowercase();
     let starts: Vec<usize> = lower.match_indices("<link").map(|(place, _)| place).collect();
     starts.into_iter().filter_map(move |start| {
-        let end = start + page[start..].find('>')?;
+        // Ended at the next tag at the latest, so that each byte belongs to one tag.
+        let end = start + 1 + page[start + 1..].find(['>', '<'])?;
         let (tag, lower) = (&page[start..end], &lower[start..end]);
         let value = |name: &str| attribute(tag, lower, name);
         let is_alternate = value("rel")?.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case("alternate"));
@@ -246,6 +247,9 @@ mod tests {
             found,
             [pair("text/turtle", "feed.ttl?a=1&b=2"), pair("application/rdf+xml", "/feed.rdf"), pair("text/html", "x")]
         );
+        let many = format!("{} rel=alternate type=text/turtle href=x>", "<link".repeat(100_000));
+        let one = ("text/turtle".to_owned(), "x".to_owned());
+        assert_eq!(links(&many).collect::<Vec<_>>(), [one]);
         for hostile in ["<link", "<link rel", "<link rel=", "<link rel=\"", "<linké rel=alternate type=é href=é>"] {
             assert!(links(hostile).count() <= 1, "{hostile}");
         }

@@ -138,6 +138,7 @@ fn percent_decode(text: &str) -> String {
         let decoded = (bytes[place] == b'%')
             .then(|| text.get(place + 1..place + 3))
             .flatten()
+            .filter(|hex| hex.bytes().all(|c| c.is_ascii_hexdigit()))
             .and_then(|hex| u8::from_str_radix(hex, 16).ok());
         match decoded {
             Some(byte) => {

@@ -28,7 +28,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpSocket};
 
 /// Time that connections have to end after the stop signal. Then they are closed.
@@ -151,10 +151,13 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
     let warming = state.clone();
     std::thread::spawn(move || fill_caches(&warming));
     let stop = StopSignal::default();
-    if let Some(task) = options.background.clone() {
-        let live = Live::new(&state, stop.clone());
-        std::thread::Builder::new().name("background".to_owned()).spawn(move || task.run(&live))?;
-    }
+    let background = match options.background.clone() {
+        Some(task) => {
+            let live = Live::new(&state, stop.clone());
+            Some(std::thread::Builder::new().name("background".to_owned()).spawn(move || task.run(&live))?)
+        }
+        None => None,
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         if options.admin {
@@ -163,12 +166,19 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         reload_on_hangup(&state, options.reload.clone(), options.tls.clone());
         let (listener, address) = bind(options).await?;
         let router = crate::app(located(state, address, options));
-        accept_requests(listener, router, options, stop).await;
+        accept_requests(listener, router, options, stop.clone()).await;
         Ok(())
     });
     drop(runtime); // ends the local socket, so that no change is requested any more
     if let Some(worker) = worker {
         worker.stop(CHANGE_GRACE_PERIOD);
+    }
+    if let Some(background) = background {
+        stop.request(); // also after an error
+        let until = Instant::now() + CHANGE_GRACE_PERIOD;
+        while !background.is_finished() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
     served
 }

@@ -418,7 +418,10 @@ impl Storage {
                 break;
             }
             hasher.update(&part);
-            upload.wait_for_capacity(CONCURRENT_PARTS).await.map_err(|cause| self.error(&action, cause))?;
+            if let Err(cause) = upload.wait_for_capacity(CONCURRENT_PARTS).await {
+                upload.abort().await.ok();
+                return Err(self.error(&action, cause));
+            }
             upload.write(&part);
         }
         if hex(hasher) != sha256 {

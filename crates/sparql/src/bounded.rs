@@ -15,13 +15,17 @@ use super::algebra::{exists_patterns, expressions, is_constant, pattern_of};
 use super::federation::Services;
 use super::geometry;
 use super::limits::{SparqlLimits, comparisons};
-use super::string_limits::growth_of;
+use super::string_limits::{STRING_BYTES, growth_of};
 use spargebra::Query;
 use spargebra::algebra::GraphPattern;
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 /// Maximum number of rows of a table.
 const MAX_TABLE_ROWS: u64 = 100_000;
+/// Maximum size of a table in bytes, estimated from its rows and the longest string of the expressions.
+const MAX_TABLE_BYTES: f64 = 64e6;
+/// Estimated minimum size of a row in bytes.
+const MIN_ROW_BYTES: f64 = 100.0;
 /// Maximum number of rows that a bounded service returns.
 const SERVICE_ROWS: u64 = 1_000;
 /// Maximum ratio of the length of a computed string to that of its inputs.
@@ -41,10 +45,14 @@ enum Bound {
 /// Returns true if the cost of a query with these services is bounded.
 pub(super) fn is_bounded(query: &Query, services: &dyn Services, limits: &SparqlLimits) -> bool {
     let pattern = pattern_of(query);
-    if growth_of(pattern) > MAX_GROWTH || comparisons(pattern) > MAX_COMPARISONS {
+    let growth = growth_of(pattern);
+    if growth > MAX_GROWTH || comparisons(pattern) > MAX_COMPARISONS {
         return false;
     }
-    let bound = Analysis { services, rows: limits.rows }.bound(pattern);
+    // `GROUP_CONCAT` makes one string of all rows.
+    let row_bytes = (growth * STRING_BYTES).max(MIN_ROW_BYTES);
+    let table_rows = MAX_TABLE_ROWS.min((MAX_TABLE_BYTES / row_bytes) as u64);
+    let bound = Analysis { services, rows: limits.rows, table_rows }.bound(pattern);
     match query {
         // The number of triples of each resource is not bounded: the resources must be few.
         Query::Describe { .. } => matches!(bound, Some(Bound::Table(_))),
@@ -56,6 +64,8 @@ struct Analysis<'s> {
     services: &'s dyn Services,
     /// Limit of rows of the answer.
     rows: usize,
+    /// Maximum number of rows of a table.
+    table_rows: u64,
 }
 
 impl Analysis<'_> {
@@ -106,7 +116,7 @@ impl Analysis<'_> {
             _ => return None,
         };
         match bound {
-            Bound::Table(rows) if rows > MAX_TABLE_ROWS => None,
+            Bound::Table(rows) if rows > self.table_rows => None,
             bound => Some(bound),
         }
     }

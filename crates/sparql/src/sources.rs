@@ -258,11 +258,13 @@ fn endpoints(store: &Store) -> Result<BTreeMap<DatasetId, BTreeSet<String>>, Sto
             found.entry(id).or_default().insert(endpoint);
         }
     }
-    let services = objects(store, dcat::ENDPOINT_URL)?;
+    let mut services: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (service, address) in objects(store, dcat::ENDPOINT_URL)? {
+        services.entry(service).or_default().push(address);
+    }
     for (subject, service) in objects(store, dcat::ACCESS_SERVICE)? {
-        let addresses = services.iter().filter(|(known, _)| *known == service);
-        if let Some(id) = dataset_id(&subject) {
-            found.entry(id).or_default().extend(addresses.map(|(_, address)| address.clone()));
+        if let (Some(id), Some(addresses)) = (dataset_id(&subject), services.get(&service)) {
+            found.entry(id).or_default().extend(addresses.iter().cloned());
         }
     }
     found.retain(|_, endpoints| !endpoints.is_empty());

@@ -4,9 +4,10 @@ use super::algebra::{expressions, inside, operands};
 use oxrdf::Variable;
 use rustc_hash::FxHashMap;
 use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Function, GraphPattern};
+use spargebra::term::NamedNodePattern;
 
 /// Bytes that count as one string.
-const STRING_BYTES: f64 = 1000.0;
+pub(super) const STRING_BYTES: f64 = 1000.0;
 
 /// Returns the maximum ratio of the length of a string in the expressions of a pattern to that of a string of the
 /// store, or to [`STRING_BYTES`] bytes of the query. Rows joined by `GROUP_CONCAT` count as one: the cancellation is checked while
@@ -45,6 +46,11 @@ impl<'q> Lengths<'q> {
                     self.bind(variable, self.aggregated(aggregate));
                 }
             }
+            // Strings of the store, also where the name is bound to shorter ones elsewhere.
+            GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Service { .. } => {
+                pattern.on_in_scope_variable(|variable| self.bind(variable, 1.0));
+            }
+            GraphPattern::Graph { name: NamedNodePattern::Variable(name), .. } => self.bind(name, 1.0),
             _ => {}
         }
     }
@@ -77,24 +83,29 @@ impl<'q> Lengths<'q> {
         }
     }
 
-    /// Returns the ratio by which a string grows if so many bytes replace each match. A plain string matches no more
-    /// often than it fits; an expression may match between all characters.
-    fn replaced(&self, pattern: &Expression, bytes: f64) -> f64 {
+    /// Returns the ratio by which a string grows if a replacement takes the place of each match. A plain string matches no
+    /// more often than it fits; an expression may match between all characters, and flags may shorten a plain string.
+    /// Each reference of the replacement, such as `$0`, repeats at most the whole string.
+    fn replaced(&self, pattern: &Expression, replacement: &Expression, has_flags: bool) -> f64 {
+        let bytes = STRING_BYTES * self.factor(replacement);
+        let references = match replacement {
+            Expression::Literal(literal) => literal.value().matches('$').count() as f64,
+            _ => bytes / 2.0,
+        };
         let plain = match pattern {
-            Expression::Literal(literal) if !literal.value().is_empty() => {
+            Expression::Literal(literal) if !literal.value().is_empty() && !has_flags => {
                 literal.value().find(|c: char| "\\^$.|?*+()[]{}".contains(c)).is_none().then(|| literal.value().len())
             }
             _ => None,
         };
-        plain.map_or(1.0 + bytes, |length| (bytes / length as f64).max(1.0))
+        references + plain.map_or(1.0 + bytes, |length| (bytes / length as f64).max(1.0))
     }
 
     fn called(&self, function: &Function, arguments: &[Expression]) -> f64 {
         let lengths = arguments.iter().map(|argument| self.factor(argument));
         match (function, arguments) {
-            (Function::Replace, [text, pattern, replacement, ..]) => {
-                self.factor(text).max(1.0 / STRING_BYTES)
-                    * self.replaced(pattern, STRING_BYTES * self.factor(replacement))
+            (Function::Replace, [text, pattern, replacement, flags @ ..]) => {
+                self.factor(text).max(1.0 / STRING_BYTES) * self.replaced(pattern, replacement, !flags.is_empty())
             }
             (Function::EncodeForUri, _) => 3.0 * lengths.sum::<f64>(),
             // `CONCAT`, and the others are no longer than that.
@@ -137,6 +148,27 @@ mod tests {
         let nested = escaped.iter().fold("STR(?o)".to_owned(), |inner, pair| format!("REPLACE({inner}, '{pair}')"));
         let found = growth(&format!("SELECT ({nested} AS ?x) {{ ?s ?p ?o }}"));
         assert!((479.0..=481.0).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn replacements_repeat_what_they_match() {
+        let nested =
+            |replace: &str| (0..10).fold("'aaaaaaaaaaaaaaaaaaaa'".to_owned(), |text, _| replace.replace("TEXT", &text));
+        for replace in [
+            "REPLACE(TEXT, 'aaaaaaaaaaaaaaaaaaaa', '$0$0$0$0$0$0$0$0$0$0')",
+            "REPLACE(TEXT, '                   a', 'aaaaaaaaaaaaaaaaaaaa', 'x')",
+            "REPLACE(TEXT, 'aaaaaaaaaaaaaaaaaaaa', CONCAT('$0$0$0$0$0', '$0$0$0$0$0'))",
+        ] {
+            let query = format!("SELECT ({} AS ?x) {{}}", nested(replace));
+            assert!(growth(&query) > 1e6, "{query}: {}", growth(&query));
+        }
+    }
+
+    #[test]
+    fn names_of_data_are_as_long_as_data() {
+        let doubled = (0..13).map(|n| format!("BIND(CONCAT(?x{n}, ?x{n}) AS ?x{}) ", n + 1)).collect::<String>();
+        let query = format!("SELECT ?x13 {{ {{ VALUES ?x0 {{ 'a' }} }} UNION {{ ?s ?p ?x0 }} {doubled} }}");
+        assert!(growth(&query) >= 8192.0, "{}", growth(&query));
     }
 
     #[test]

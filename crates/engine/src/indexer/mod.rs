@@ -3,6 +3,7 @@
 mod prepare;
 
 pub use prepare::DerivedDataset;
+pub(crate) use prepare::description_version;
 
 use super::card::read_card;
 use super::duplicates;

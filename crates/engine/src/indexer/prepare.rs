@@ -18,6 +18,7 @@ use lodeseek_snippet::sample::{SampledGraph, StreamedSample, sample_stream};
 use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples};
 use lodeseek_store::{ContentFolder, Entry, StoreError, StoredContent};
 use oxrdf::{Literal, NamedNode, Triple};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -69,20 +70,13 @@ impl<'i> Deriver<'i> {
 
     /// Returns the version of a dataset's document: it changes with the content, the metadata and the options.
     pub fn version(&self, entry: &Entry) -> Result<String, EngineError> {
-        let metadata = serde_json::to_string(&entry.dataset.metadata)?;
-        let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
         let IndexOptions { snippet_method, snippet_budget, .. } = self.options;
         let compact = Some(self.options.compact_method()).filter(|method| *method != DEFAULT_COMPACT_METHOD);
         let compact = compact.map_or(String::new(), |method| format!(" {method}"));
         let work = self.options.work(0);
         let snippet = format!("{snippet_method} {} {work:?} {CARD_LANGUAGES:?}{compact}", snippet_budget.0);
-        let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
-        let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());
-        let facets = format!("{themes:?}{formats:?}{:?}", portal(entry));
-        let coverage = Coverage::declared(&entry.dataset);
-        let coverage = if coverage.is_empty() { String::new() } else { serde_json::to_string(&coverage)? };
-        let description = format!("{metadata}{places:?}{remote}{snippet}{facets}{coverage}");
-        Ok(document_version(self.analysis.kind(), &entry.version, &description))
+        let [description, facets] = described_parts(entry)?;
+        Ok(document_version(self.analysis.kind(), &entry.version, &format!("{description}{snippet}{facets}")))
     }
 
     /// Derives the profile, snippet and document of a dataset from its content in `folder`. Of content that exceeds memory, counts
@@ -200,6 +194,7 @@ impl<'i> Deriver<'i> {
             remote: entry.dataset.remote.clone().map(|remote| remote.cut(MAX_CARD_LIST)),
             coverage,
             version: entry.version.clone(),
+            description_version: Some(description_version(entry)?),
             profile: content.profile.summary(graph, MAX_CARD_LIST),
             schema: content.schema,
             sampled_triples: content.sampled_triples,
@@ -231,6 +226,23 @@ impl<'i> Deriver<'i> {
         };
         snippets.snippet.to_triples(graph, &provenance)
     }
+}
+
+/// Returns the parts of a description from which documents are made: metadata and distributions; facets and coverage.
+fn described_parts(entry: &Entry) -> Result<[String; 2], EngineError> {
+    let metadata = serde_json::to_string(&entry.dataset.metadata)?;
+    let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
+    let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
+    let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());
+    let coverage = Coverage::declared(&entry.dataset);
+    let coverage = if coverage.is_empty() { String::new() } else { serde_json::to_string(&coverage)? };
+    Ok([format!("{metadata}{places:?}{remote}"), format!("{themes:?}{formats:?}{:?}{coverage}", portal(entry))])
+}
+
+/// Returns the version of a description: it changes with everything from which the document is made, except content and options.
+pub(crate) fn description_version(entry: &Entry) -> Result<String, EngineError> {
+    let digest = Sha256::digest(described_parts(entry)?.concat());
+    Ok(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Returns the labels of a snippet's terms in [`CARD_LANGUAGES`]: language → term → label.

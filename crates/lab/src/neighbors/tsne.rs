@@ -3,7 +3,7 @@
 use super::knn::parallel_map;
 use super::matrices::{DenseRows, Rows};
 use bhtsne::tSNE;
-use nalgebra::{DMatrix, SymmetricEigen};
+use faer::{Mat, Side};
 
 /// Parameters of t-SNE in Barnes and Hut's approximation, computed by the crate `bhtsne`. The defaults are openTSNE's.
 ///
@@ -36,9 +36,6 @@ pub struct ThreadPoolError(#[from] rayon::ThreadPoolBuildError);
 
 /// Standard deviation of the first coordinates of the initial points.
 const START: f64 = 1e-4;
-
-/// Largest number of QR sweeps of an eigendecomposition for each eigenvalue. A few are usual.
-const SWEEPS: usize = 30;
 
 impl TSne {
     /// Embeds rows in the plane, starting from the given points.
@@ -146,16 +143,15 @@ pub fn principal_components(rows: &DenseRows) -> DenseRows {
     let (count, width) = (rows.len(), rows.width());
     let mean: Vec<f64> =
         (0..width).map(|column| rows.iter().map(|row| f64::from(row[column])).sum::<f64>() / count as f64).collect();
-    let centred = DMatrix::from_fn(count, width, |row, column| f64::from(rows.row(row)[column]) - mean[column]);
-    let directions = SymmetricEigen::try_new(centred.tr_mul(&centred), f64::EPSILON, SWEEPS * width);
-    let Some(directions) = directions else { return DenseRows::new(2, vec![0.0; 2 * count]) };
-    let mut order: Vec<usize> = (0..width).collect();
-    order.sort_by(|one, two| directions.eigenvalues[*two].total_cmp(&directions.eigenvalues[*one]));
-    let along = |row: usize, rank: usize| match order.get(rank) {
-        Some(&place) => centred.row(row).tr_dot(&directions.eigenvectors.column(place)),
+    let centred = Mat::from_fn(count, width, |row, column| f64::from(rows.row(row)[column]) - mean[column]);
+    let directions = (centred.transpose() * &centred).self_adjoint_eigen(Side::Lower);
+    let Ok(directions) = directions else { return DenseRows::new(2, vec![0.0; 2 * count]) };
+    // Eigenvalues are in ascending order.
+    let along = |row: usize, last: usize| match width.checked_sub(last) {
+        Some(place) => (0..width).map(|column| centred[(row, column)] * directions.U()[(column, place)]).sum::<f64>(),
         None => 0.0,
     };
-    DenseRows::new(2, (0..count).flat_map(|row| [along(row, 0) as f32, along(row, 1) as f32]).collect())
+    DenseRows::new(2, (0..count).flat_map(|row| [along(row, 1) as f32, along(row, 2) as f32]).collect())
 }
 
 #[cfg(test)]

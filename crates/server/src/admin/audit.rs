@@ -15,8 +15,9 @@ use std::sync::PoisonError;
 
 /// Name of the file in the home.
 const FILE: &str = "audit.jsonl";
-/// Maximum number of bytes read from the end of the file for a list of the last entries.
-const MAX_READ: u64 = 1 << 20;
+/// Number of bytes read from the end of the file for a list of the last entries. More are read only if they contain no
+/// complete entry.
+const READ_BYTES: u64 = 1 << 20;
 
 /// Name of the last member of an entry, with the syntax around it.
 const CHECKSUM: &str = r#","sha256":""#;
@@ -69,6 +70,27 @@ fn is_cut(file: &mut File) -> io::Result<bool> {
     let mut last = [0];
     file.read_exact(&mut last)?;
     Ok(last != *b"\n")
+}
+
+/// Returns the complete lines within this number of bytes at the end of a file; at least one, if there is one.
+fn last_bytes(file: &mut File, count: u64) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    let mut count = count;
+    loop {
+        let start = length.saturating_sub(count);
+        file.seek(SeekFrom::Start(start))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        if start == 0 {
+            return Ok(bytes);
+        }
+        // The first line is the end of an entry.
+        let first_end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |place| place + 1);
+        if first_end < bytes.len() {
+            return Ok(bytes.split_off(first_end));
+        }
+        count = count.saturating_mul(2);
+    }
 }
 
 /// Returns the path of a home's audit log.
@@ -130,14 +152,11 @@ impl AuditLog {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
             Err(error) => return Err(error),
         };
-        let start = file.metadata()?.len().saturating_sub(MAX_READ);
-        file.seek(SeekFrom::Start(start))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        let mut lines: Vec<&[u8]> = bytes.strip_suffix(b"\n").unwrap_or(&bytes).split(|byte| *byte == b'\n').collect();
-        if start > 0 || bytes.is_empty() {
-            lines.remove(0); // the end of an entry
-        }
+        let bytes = last_bytes(&mut file, READ_BYTES)?;
+        let lines: Vec<&[u8]> = match bytes.strip_suffix(b"\n").unwrap_or(&bytes) {
+            [] => Vec::new(),
+            bytes => bytes.split(|byte| *byte == b'\n').collect(),
+        };
         let mut text = String::new();
         for line in &lines[lines.len().saturating_sub(most)..] {
             let entry = String::from_utf8_lossy(line);
@@ -173,6 +192,19 @@ mod tests {
         let lines: Vec<serde_json::Value> =
             last.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         assert_eq!((lines.len(), &lines[0]["job"], &lines[1]["datasets"][0]), (2, &6.into(), &"d7".into()));
+    }
+
+    #[test]
+    fn a_long_entry_is_listed() {
+        let home = tempfile::tempdir().expect("a folder");
+        let log = AuditLog::new(home.path());
+        log.append(&entry(1, &[])).expect("written");
+        let many = vec!["d".repeat(200); 3 * READ_BYTES as usize / 200];
+        log.append(&entry(2, &many)).expect("written");
+        let last = log.last(9).expect("read");
+        assert_eq!((last.lines().count(), last.ends_with("}\n")), (2, true));
+        log.append(&entry(3, &[])).expect("written");
+        assert_eq!(log.last(9).expect("read").lines().count(), 1, "what the first read has");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::change_lock::{ChangeGuard, ChangeLock};
 use crate::AppState;
 use crate::parsing::Parser;
 use lodeseek_engine::{EngineError, IndexOptions, Searcher, Updater};
+use lodeseek_net::egress::Cancellation;
 use lodeseek_snapshot::StorageOptions;
 use lodeseek_sparql::QueryEngine;
 use lodeseek_store::{LoadOptions, Stamp, Store};
@@ -104,6 +105,12 @@ impl Live {
     pub fn sleep(&self, time: Duration) -> bool {
         self.stop.sleep(time)
     }
+
+    /// Returns the cancellation of work that ends when the server stops.
+    pub(super) fn cancellation(&self) -> Cancellation {
+        let stop = self.stop.clone();
+        Cancellation::from_fn(move || stop.is_requested())
+    }
 }
 
 /// Signal that the server stops.
@@ -114,6 +121,10 @@ impl StopSignal {
     pub(crate) fn request(&self) {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.1.notify_all();
+    }
+
+    fn is_requested(&self) -> bool {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sleeps for a time, or until the server stops. Returns true if the server still runs.
@@ -140,11 +151,12 @@ mod tests {
     #[test]
     fn a_sleep_ends_when_the_server_does() {
         let stop = StopSignal::default();
-        assert!(stop.sleep(Duration::from_millis(10)));
+        assert!(stop.sleep(Duration::from_millis(10)) && !stop.is_requested());
         thread::scope(|scope| {
             scope.spawn(|| stop.request());
             assert!(!stop.sleep(Duration::from_secs(600)));
         });
         assert!(!stop.sleep(Duration::from_secs(600)), "nor does one begin after that");
+        assert!(stop.is_requested());
     }
 }

@@ -54,6 +54,9 @@ impl HarvestSchedule {
                 return;
             }
             for (source, due) in self.sources.iter().zip(&mut due) {
+                if live.cancellation().is_cancelled() {
+                    return;
+                }
                 let started = Instant::now();
                 if *due <= started {
                     self.harvest_and_report(source, live);
@@ -88,7 +91,9 @@ impl HarvestSchedule {
         let mut policy = self.policy.clone();
         allow_source_hosts(&mut policy, &sources)?;
         let egress = Egress::new(policy);
-        let options = HarvestOptions { downloads: scheduled.downloads, ..HarvestOptions::default() };
+        // A server that stops ends the harvest, so that no content seems to have ended the process.
+        let cancellation = live.cancellation();
+        let options = HarvestOptions { downloads: scheduled.downloads, cancellation, ..HarvestOptions::default() };
         let name = default_name(&sources);
         let harvested = run(live, &egress, &name, &sources, options, MAX_LISTED, &|_| ())?;
         let Harvested { report, problems, .. } = harvested;

@@ -179,7 +179,10 @@ impl FromRequestParts<AppState> for Caller {
         };
         match found {
             Ok(Some(token)) => {
-                TrustedBody::grant(&parts.extensions);
+                // Tokens that only read send no large bodies.
+                if token.scope >= Scope::Write {
+                    TrustedBody::grant(&parts.extensions);
+                }
                 Ok(Self { name: token.name, scope: token.scope, is_local: false })
             }
             Ok(None) => Err(unauthorized()),
@@ -237,23 +240,24 @@ pub(crate) struct Operations;
 
 /// Returns the routes of the administration.
 pub(crate) fn router() -> Router<AppState> {
+    let upload_limit = DefaultBodyLimit::max(MAX_UPLOAD_BYTES);
+    let list_limit = DefaultBodyLimit::max(removal::MAX_LIST_BYTES);
     Router::new()
         .route("/api/admin/jobs", get(list_jobs))
         .route("/api/admin/jobs/{job}", get(get_job).delete(cancel_job))
         .route("/api/admin/token", get(show_token))
         .route("/api/admin/status", get(show_status))
         .route("/api/admin/datasets", get(list_collection))
-        .route("/api/admin/datasets/{id}", put(put_dataset).delete(removal::delete_dataset))
-        .route("/api/admin/remove", post(removal::remove_listed))
+        .route("/api/admin/datasets/{id}", put(put_dataset).layer(upload_limit).delete(removal::delete_dataset))
+        .route("/api/admin/remove", post(removal::remove_listed).layer(list_limit))
         .route("/api/admin/index", post(index_collection))
-        .route("/api/admin/load", post(load_sources))
+        .route("/api/admin/load", post(load_sources).layer(upload_limit))
         .route("/api/admin/works", get(works::get_works).post(works::post_works))
         .route("/api/admin/works/{id}", delete(removal::delete_work))
         .route("/api/admin/harvest", post(harvest_sources))
         .route("/api/admin/backup", post(back_up))
         .route("/api/admin/publish", post(publish))
         .route("/api/admin/audit", get(audit_log))
-        .layer(DefaultBodyLimit::max(MAX_UPLOAD_BYTES))
         .layer(map_response(without_caching))
 }
 
@@ -444,11 +448,12 @@ async fn load_sources(State(state): State<AppState>, caller: Caller, request: Re
             let spool = management(&state)?.new_spool().map_err(|error| ApiError::internal(&error))?;
             receive_sources(request, spool).await?
         } else {
-            let body = Json::from_request(request, &()).await;
-            let Json(Sources { sources, id_prefix }) =
-                body.map_err(|rejection: JsonRejection| ApiError::bad_request(rejection.body_text()))?;
             let message =
                 "files of the server's machine are loaded over its local socket only; upload them as multipart/form-data";
+            require_local_paths(&caller, &[], message)?;
+            let body = Json::from_request(request, &()).await;
+            let Json(Sources { sources, id_prefix }) =
+                body.map_err(rejected_body)?;
             require_local_paths(&caller, &sources, message)?;
             Change::Load { sources, id_prefix, spool: None }
         };
@@ -485,7 +490,7 @@ async fn harvest_sources(
 ) -> Response {
     respond(async {
         caller.require(Scope::Admin)?;
-        let Json(mut request) = body.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let Json(mut request) = body.map_err(rejected_body)?;
         if request.sources.is_empty() || request.sources.len() > MAX_SOURCES {
             return Err(ApiError::bad_request(format!("name 1 to {MAX_SOURCES} sources")));
         }
@@ -575,7 +580,7 @@ async fn back_up(
     body: Result<Json<BackupTarget>, JsonRejection>,
 ) -> Response {
     respond(async {
-        let Json(BackupTarget { folder }) = body.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let Json(BackupTarget { folder }) = body.map_err(rejected_body)?;
         let message = "backups are made over the local socket only; run `lodeseek backup` on the server's machine";
         require_local_paths(&caller, std::slice::from_ref(&folder), message)?;
         submit(&state, Change::Backup(folder), &caller, wait_time(&headers)).await
@@ -600,7 +605,7 @@ async fn publish(
     body: Result<Json<PublicationTarget>, JsonRejection>,
 ) -> Response {
     respond(async {
-        let Json(target) = body.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let Json(target) = body.map_err(rejected_body)?;
         let message =
             "snapshots are published over the local socket only; run `lodeseek publish` on the server's machine";
         require_local_paths(&caller, &[], message)?;
@@ -609,6 +614,14 @@ async fn publish(
         submit(&state, Change::Publish { location, keep: target.keep }, &caller, wait_time(&headers)).await
     })
     .await
+}
+
+/// Returns the error of a body that is no JSON of the expected structure, or too large.
+pub(super) fn rejected_body(rejection: JsonRejection) -> ApiError {
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::with_status(StatusCode::PAYLOAD_TOO_LARGE, rejection.body_text()),
+        _ => ApiError::bad_request(rejection.body_text()),
+    }
 }
 
 /// Converts errors to JSON.

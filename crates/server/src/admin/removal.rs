@@ -1,7 +1,7 @@
 //! `/api/admin/remove`, and `DELETE` of datasets and works: removals, all or none.
 
 use super::changes::Change;
-use super::management::{Caller, dataset_id, management, respond, submit, wait_time};
+use super::management::{Caller, dataset_id, management, rejected_body, respond, submit, wait_time};
 use super::tokens::Scope;
 use super::works::{ADD, work_ids};
 use crate::AppState;
@@ -17,6 +17,8 @@ use serde::Deserialize;
 
 /// Maximum number of datasets or works of one removal.
 const MAX_REMOVED: usize = 10_000;
+/// Maximum size of the body of `/api/admin/remove`: the ids have at most 200 characters.
+pub(super) const MAX_LIST_BYTES: usize = 4 << 20;
 
 /// `DELETE /api/admin/datasets/{id}`.
 #[utoipa::path(delete, path = "/api/admin/datasets/{id}", tag = "Administration", summary = "Remove a dataset",
@@ -97,6 +99,7 @@ pub(super) struct Removal {
         (status = 202, description = "The job is queued or running.", body = Object),
         BadRequest<JsonError>,
         BodyTimeout<JsonError>,
+        (status = 413, description = "The body is larger than 4 MiB.", body = Object),
         (status = 422, description = "A dataset or work does not exist; nothing was removed.", body = Object),
         QueueFull<JsonError>),
     security(("bearer" = ["write"])))]
@@ -108,7 +111,7 @@ pub(super) async fn remove_listed(
 ) -> Response {
     respond(async {
         caller.require(Scope::Write)?;
-        let Json(removal) = removal.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let Json(removal) = removal.map_err(rejected_body)?;
         let Removal { datasets, works } = removal;
         let change = match (datasets.len(), works.len()) {
             (1..=MAX_REMOVED, 0) => {

@@ -169,15 +169,22 @@ async fn answer(
     let form = form?;
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     let request = parameters.request(headers, &state.snippets)?;
-    let (tagged_id, tagged_request) = (id.clone(), request.clone());
-    let tag = state
-        .work(move |state| {
-            let card = state.searcher.catalog().card(&tagged_id)?.ok_or_else(|| ApiError::no_dataset(&tagged_id))?;
-            Ok(entity_tag(&card, &tagged_request, form))
-        })
-        .await?;
-    if matches_tag(headers, &tag) {
-        return Ok((StatusCode::NOT_MODIFIED, cacheable(&tag)).into_response());
+    // A page also has texts of the portal in the language of the reader, so it has no tag.
+    let tag = match form {
+        Format::Html => None,
+        Format::Json | Format::Svg | Format::Rdf(_) => {
+            let (id, request) = (id.clone(), request.clone());
+            let tag = move |state: &AppState| {
+                let card = state.searcher.catalog().card(&id)?.ok_or_else(|| ApiError::no_dataset(&id))?;
+                Ok(entity_tag(&card, &request, form))
+            };
+            Some(state.work(tag).await?)
+        }
+    };
+    if let Some(tag) = &tag
+        && matches_tag(headers, tag)
+    {
+        return Ok((StatusCode::NOT_MODIFIED, cacheable(tag)).into_response());
     }
     let permit = state.acquire_permit(client).await?;
     let page = page.clone();
@@ -186,10 +193,10 @@ async fn answer(
             let _permit = permit;
             let (made, is_cut) = make(state, &id, &request)?;
             let response = respond(state, &page, &made, &request, form)?;
-            Ok(if is_cut {
-                (NOT_CACHEABLE, response).into_response()
-            } else {
-                (cacheable(&tag), response).into_response()
+            Ok(match tag {
+                _ if is_cut => (NOT_CACHEABLE, response).into_response(),
+                Some(tag) => (cacheable(&tag), response).into_response(),
+                None => (NOT_TAGGED, response).into_response(),
             })
         })
         .await
@@ -232,6 +239,9 @@ pub(super) fn cacheable(tag: &str) -> [(HeaderName, String); 2] {
 
 /// Header of a snippet that the deadline cut: the next computation may find more.
 const NOT_CACHEABLE: [(HeaderName, &str); 1] = [(header::CACHE_CONTROL, "no-store")];
+
+/// Header of a page, which is made again for each request.
+const NOT_TAGGED: [(HeaderName, &str); 1] = [(header::CACHE_CONTROL, "no-cache")];
 
 /// Content security policy of a drawing: its own inline style, allowed by hash, and nothing else.
 const PICTURE_POLICY: &str =

@@ -59,13 +59,13 @@ pub(super) fn cut_text(text: &str) -> String {
 }
 
 /// Cuts texts and arrays until the value as JSON has at most [`MAX_CHARACTERS`]. Returns true if something was cut.
-fn cut(value: Value) -> (Value, bool) {
+fn cut(mut value: Value) -> (Value, bool) {
     let is_short = |value: &Value| value.to_string().chars().count() <= MAX_CHARACTERS;
     let mut truncated = false;
     for (characters, members) in LIMITS {
-        let limited = limit(value.clone(), characters, members, &mut truncated);
-        if is_short(&limited) {
-            return (limited, truncated);
+        value = limit(value, characters, members, &mut truncated);
+        if is_short(&value) {
+            return (value, truncated);
         }
     }
     (json!({ "text": cut_text(&value.to_string()) }), true)

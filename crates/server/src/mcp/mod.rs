@@ -38,7 +38,7 @@ const PATH: &str = "/mcp";
 /// Maximum size of a request.
 const MAX_REQUEST_BYTES: usize = 256 << 10;
 /// Maximum size of a response of a route. Longer responses are errors.
-const MAX_ROUTE_BYTES: usize = 64 << 20;
+const MAX_ROUTE_BYTES: usize = 4 << 20;
 /// First part of the URIs of resources.
 const SCHEME: &str = "dataset://";
 /// Headers of a request that the routes read: the client, and the address under which it reaches the server.

@@ -31,7 +31,7 @@ struct Search {
     /// Ids of up to five datasets that are examples of what is searched for. Datasets are ranked by the query and by their similarity.
     #[serde(default)]
     like: Vec<String>,
-    /// Only datasets published in or after this year.
+    /// Only datasets published in or after this year, and those of unknown year.
     since: Option<i32>,
     /// Only datasets published in or before this year, and those of unknown year.
     before: Option<i32>,

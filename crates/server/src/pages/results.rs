@@ -33,6 +33,8 @@ use lodeseek_snippet::LabelledTriple;
 use serde::Deserialize;
 
 const PAGE: usize = 10;
+/// Number of the last page that can be requested, from 0.
+const MAX_PAGE: usize = 1000;
 /// Number of triples of a snippet shown with a hit.
 const SHOWN: usize = 6;
 /// Number of tasks, modalities and languages shown with a hit.
@@ -230,7 +232,7 @@ async fn load_page(
     check_snippet(parameters.snippet)?;
     let request = SearchRequest {
         depth: PAGE,
-        skip: parameters.page.unwrap_or_default().min(1000).saturating_mul(PAGE),
+        skip: parameters.page.unwrap_or_default().min(MAX_PAGE).saturating_mul(PAGE),
         snippet: parameters.snippet,
         languages: languages(headers, parameters.lang.as_deref())?,
         filter,
@@ -579,7 +581,7 @@ fn search_page(
         other: Results { snippet: other, ..*results }.href(),
         chosen: request.snippet != SnippetKind::Stored,
         previous: (results.page > 0).then(|| link(results.page - 1)),
-        next: (request.skip + PAGE < response.total).then(|| link(results.page + 1)),
+        next: (request.skip + PAGE < response.total && results.page < MAX_PAGE).then(|| link(results.page + 1)),
         feed: results.feed(),
         models: models(&page, request.model, state.searcher.has_reranker()),
         model_fields: Results { model: None, ..*results }.fields(&request.filter),

@@ -1,11 +1,12 @@
 //! SPARQL service description at `/sparql`, and VoID at `/.well-known/void`.
 //! <https://www.w3.org/TR/sparql11-service-description/>, <https://www.w3.org/TR/void/#well-known>
 //!
-//! Parts that depend on data are results of queries in `queries/`, under the limits of all queries. They are computed once and
-//! cached for the lifetime of the server.
+//! Parts that depend on data are results of queries in `queries/`, under the limits of all queries. They are computed at the
+//! first request after a change of the collection.
 
 use super::page::EXAMPLES;
 use crate::AppState;
+use crate::cache::GenerationCache;
 use crate::documentation::{NotAcceptable, Text};
 use crate::error::ApiError;
 use crate::example_queries::{Example, executable};
@@ -21,7 +22,6 @@ use lodeseek_sparql::{Answer, QueryRequest, SparqlError, SparqlLimits};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 use std::collections::HashSet;
 use std::sync::Arc;
-use tokio::sync::OnceCell;
 
 const DEFAULT_GRAPH: &str = include_str!("../../queries/service-default-graph.rq");
 const GRAPHS: &str = include_str!("../../queries/service-graphs.rq");
@@ -50,12 +50,15 @@ const SERVICE: &[(&str, &str)] = &[
     (sd::FEATURE, lodeseek::MARKED_TRUNCATION),
 ];
 
-/// Cached results of the queries that describe a store, each computed at the first request.
+/// Cache of a part. Its generation changes with the index and the catalogue.
+type CachedPart = GenerationCache<(u64, u64), Part>;
+
+/// Cached results of the queries that describe a store.
 #[derive(Default)]
 pub(crate) struct DescriptionCache {
-    default_graph: OnceCell<Arc<Part>>,
-    graphs: OnceCell<Arc<Part>>,
-    datasets: OnceCell<Arc<Part>>,
+    default_graph: CachedPart,
+    graphs: CachedPart,
+    datasets: CachedPart,
 }
 
 /// Triples of a description. If `truncated` is true, there are more.
@@ -66,38 +69,43 @@ struct Part {
 }
 
 impl Part {
-    fn evaluate(state: &AppState, query: &'static str) -> Result<Arc<Self>, SparqlError> {
+    fn evaluate(state: &AppState, query: &'static str) -> Result<Self, SparqlError> {
         let request = QueryRequest { query: query.to_owned(), ..QueryRequest::default() };
         let limits = SparqlLimits { rows: TRIPLES, ..SparqlLimits::clone(&state.sparql.limits) };
         match state.sparql.engine.evaluate(&request, &limits)? {
             Answer::Graph { triples, truncated } => {
                 let mut seen = HashSet::new();
                 let triples = triples.into_iter().filter(|triple| seen.insert(triple.clone())).collect();
-                Ok(Arc::new(Self { triples, truncated }))
+                Ok(Self { triples, truncated })
             }
             _ => Err(SparqlError::Evaluation(format!("no graph is the answer of {query}"))),
         }
     }
 
-    /// Evaluates a query of counts. A store too large for the limits is described without them. The query is not repeated.
-    fn count(state: &AppState, query: &'static str) -> Result<Arc<Self>, SparqlError> {
+    /// Evaluates a query of counts. A store too large for the limits is described without them, and the query is not repeated
+    /// before the next change.
+    fn count(state: &AppState, query: &'static str) -> Result<Self, SparqlError> {
         Self::evaluate(state, query).or_else(|error| match error {
             SparqlError::Deadline(_) | SparqlError::Memory(_) => {
                 tracing::warn!(%error, "the endpoint describes itself without some of its counts");
-                Ok(Arc::default())
+                Ok(Self::default())
             }
             other => Err(other),
         })
     }
 }
 
-/// Returns a cached part, and computes it at the first call.
-async fn cached<'s>(
+/// Returns a cached part, and computes it at the first call after a change.
+async fn cached(
     state: &AppState,
-    cell: &'s OnceCell<Arc<Part>>,
-    ask: impl FnOnce(&AppState) -> Result<Arc<Part>, SparqlError> + Send + 'static,
-) -> Result<&'s Arc<Part>, ApiError> {
-    cell.get_or_try_init(|| state.work(move |state| Ok(ask(state)?))).await
+    cache: fn(&DescriptionCache) -> &CachedPart,
+    compute: impl FnOnce(&AppState) -> Result<Part, SparqlError> + Send + 'static,
+) -> Result<Arc<Part>, ApiError> {
+    let work = move |state: &AppState| {
+        let generation = (state.searcher.catalog().generation()?, state.store.catalog_generation());
+        cache(&state.sparql.description).get_or_compute(generation, || Ok(compute(state)?))
+    };
+    state.work(work).await
 }
 
 /// Returns the address of the endpoint.
@@ -119,9 +127,8 @@ async fn service_description(
     links: &LinkBase,
     media_type: &'static str,
 ) -> Result<Response, ApiError> {
-    let default_graph =
-        cached(state, &state.sparql.description.default_graph, |state| Part::count(state, DEFAULT_GRAPH)).await?;
-    let graphs = cached(state, &state.sparql.description.graphs, |state| Part::count(state, GRAPHS)).await?;
+    let default_graph = cached(state, |cache| &cache.default_graph, |state| Part::count(state, DEFAULT_GRAPH)).await?;
+    let graphs = cached(state, |cache| &cache.graphs, |state| Part::count(state, GRAPHS)).await?;
     let (base, endpoint) = (state.store.iris().base(), endpoint_iri(links));
     let mut triples = about(base, links, &endpoint);
     triples.extend(executable(&general_examples(), &format!("{base}sparql#example-"), &endpoint));
@@ -189,8 +196,7 @@ pub(crate) async fn datasets(
 ) -> Result<Response, ApiError> {
     let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
     let media_type = Kind::Data.negotiate(&parameters, &headers)?;
-    let facet =
-        Arc::clone(cached(&state, &state.sparql.description.datasets, |state| Part::evaluate(state, DATASETS)).await?);
+    let facet = cached(&state, |cache| &cache.datasets, |state| Part::evaluate(state, DATASETS)).await?;
     let truncated = facet.truncated;
     let mut response =
         state.work(move |state| response_formats::graph(&reachable(&facet.triples, &links, state), media_type)).await?;

@@ -83,6 +83,9 @@ fn resource_of(package: &Value, id: &str) -> Option<Value> {
     package["resources"].as_array()?.iter().find(|resource| resource["id"] == id).cloned()
 }
 
+/// Maximum number of texts of `resource_search`. Each is compared with every resource.
+const MAX_TEXTS: usize = 10;
+
 /// Fields of `resource_search`.
 type Text = fn(&Resource) -> &str;
 
@@ -101,6 +104,9 @@ pub(super) fn resource_search(call: &Call<'_>) -> Result<Value, ActionError> {
     let queries = call.parameters.list("query", &[])?;
     if queries.is_empty() {
         return Err(ActionError::missing("query"));
+    }
+    if queries.len() > MAX_TEXTS {
+        return Err(ActionError::Invalid("query", format!("Must have at most {MAX_TEXTS} elements")));
     }
     let mut wanted: Vec<(Text, String)> = Vec::new();
     for query in &queries {

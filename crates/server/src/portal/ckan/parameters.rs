@@ -3,6 +3,9 @@
 use super::error::ActionError;
 use serde_json::{Map, Value};
 
+/// Maximum number of elements of a list.
+const MAX_ELEMENTS: usize = 100;
+
 /// Parameters by name. A repeated parameter of an address or form is a list.
 #[derive(Debug, Default)]
 pub(super) struct Parameters(Map<String, Value>);
@@ -63,23 +66,28 @@ impl Parameters {
         self.text(name)?.filter(|text| !text.is_empty()).ok_or_else(|| ActionError::missing(name))
     }
 
-    /// Returns a list of texts. A text is parsed as JSON, or split at `separators`.
+    /// Returns a list of at most [`MAX_ELEMENTS`] texts. A text is parsed as JSON, or split at `separators`.
     pub(super) fn list(&self, name: &'static str, separators: &[char]) -> Result<Vec<String>, ActionError> {
         let invalid = || ActionError::Invalid(name, "Not a list".to_owned());
-        match self.get(name) {
-            None => Ok(Vec::new()),
+        let list: Vec<String> = match self.get(name) {
+            None => Vec::new(),
             Some(Value::String(text)) if text.trim_start().starts_with('[') && name != "fq_list" => {
-                serde_json::from_str(text).map_err(|_| invalid())
+                serde_json::from_str(text).map_err(|_| invalid())?
             }
-            Some(Value::String(text)) if separators.is_empty() => Ok(vec![text.clone()]),
+            Some(Value::String(text)) if separators.is_empty() => vec![text.clone()],
             Some(Value::String(text)) => {
-                Ok(text.split(separators).filter(|part| !part.is_empty()).map(str::to_owned).collect())
+                text.split(separators).filter(|part| !part.is_empty()).map(str::to_owned).collect()
             }
-            Some(Value::Array(values)) => {
-                values.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(invalid)).collect()
-            }
-            Some(_) => Err(invalid()),
+            Some(Value::Array(values)) => values
+                .iter()
+                .map(|value| value.as_str().map(str::to_owned).ok_or_else(invalid))
+                .collect::<Result<_, _>>()?,
+            Some(_) => return Err(invalid()),
+        };
+        if list.len() > MAX_ELEMENTS {
+            return Err(ActionError::Invalid(name, format!("Must have at most {MAX_ELEMENTS} elements")));
         }
+        Ok(list)
     }
 
     /// Returns an integer.
@@ -154,5 +162,7 @@ mod tests {
         assert_eq!(message(parameters.required("id").err()), "id: Missing value");
         assert_eq!(message(parameters.text("sort").err()), "sort: Must be a single text");
         assert!(matches!(Parameters::read("", "application/json", b"[1]"), Err(ActionError::Body(_))));
+        let many = Parameters::read(&"fl=id&".repeat(MAX_ELEMENTS + 1), "", b"").expect("parameters");
+        assert_eq!(message(many.list("fl", &[]).err()), "fl: Must have at most 100 elements");
     }
 }

@@ -17,8 +17,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-/// Maximum number of characters of a filter. Clients send long lists of names.
-const LONGEST: usize = 4000;
+/// Maximum number of characters of a query and its filters together. Clients send long lists of names.
+pub(super) const LONGEST: usize = 4000;
 /// Maximum nesting depth of parentheses and signs.
 const DEEPEST: usize = 20;
 
@@ -469,9 +469,16 @@ pub(super) enum SortField {
 }
 
 impl Sort {
-    /// Parses CKAN's `sort`.
+    /// Parses CKAN's `sort`. A repeated key has no effect.
     pub(super) fn read(text: &str) -> Result<Vec<Self>, QueryError> {
-        text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(Self::one).collect()
+        let mut keys: Vec<Self> = Vec::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let key = Self::one(part)?;
+            if keys.iter().all(|earlier| earlier.by != key.by) {
+                keys.push(key);
+            }
+        }
+        Ok(keys)
     }
 
     fn one(part: &str) -> Result<Self, QueryError> {

@@ -2,7 +2,7 @@
 
 use super::error::{ActionError, QueryError};
 use super::parameters::Default as Flag;
-use super::query::{Clause, Sort, SortField};
+use super::query::{Clause, LONGEST, Sort, SortField};
 use super::table::{Facet, Row, Table};
 use super::{Call, MOST};
 use lodeseek_catalog::DatasetId;
@@ -53,9 +53,14 @@ impl Request {
         let parameters = call.parameters;
         let text = |name| parameters.text(name).map(|text| text.filter(|text| !text.trim().is_empty()));
         let sorted = text("sort")?.unwrap_or_else(|| SORT.to_owned());
-        let query = Clause::query(&text("q")?.unwrap_or_default())?;
-        let wanted = text("fq")?.into_iter().chain(parameters.list("fq_list", &[])?);
-        let filters: Vec<Clause> = wanted.map(|filter| Clause::filter(&filter)).collect::<Result<_, _>>()?;
+        let query = text("q")?.unwrap_or_default();
+        let filters: Vec<String> = text("fq")?.into_iter().chain(parameters.list("fq_list", &[])?).collect();
+        // Every clause is compared with every dataset.
+        if [&query].into_iter().chain(&filters).map(|text| text.chars().count()).sum::<usize>() > LONGEST {
+            return Err(QueryError::LongTogether(LONGEST).into());
+        }
+        let query = Clause::query(&query)?;
+        let filters: Vec<Clause> = filters.iter().map(|filter| Clause::filter(filter)).collect::<Result<_, _>>()?;
         let clauses = [&query].into_iter().chain(&filters);
         if clauses.map(|clause| clause.texts().len()).sum::<usize>() > MOST_WORDS {
             return Err(QueryError::Words(MOST_WORDS).into());
@@ -79,9 +84,14 @@ fn facets(call: &Call<'_>) -> Result<Vec<Facet>, ActionError> {
     if !call.parameters.flag("facet", Flag::Yes)? {
         return Ok(Vec::new());
     }
-    let names = call.parameters.list("facet.field", &[',', ' '])?;
-    let known = |name: String| Facet::of_name(&name).ok_or(ActionError::Query(QueryError::Field(name)));
-    names.into_iter().map(known).collect()
+    let mut facets = Vec::new();
+    for name in call.parameters.list("facet.field", &[',', ' '])? {
+        let facet = Facet::of_name(&name).ok_or(QueryError::Field(name))?;
+        if !facets.contains(&facet) {
+            facets.push(facet);
+        }
+    }
+    Ok(facets)
 }
 
 pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {

@@ -119,7 +119,7 @@ fn owners_authors_and_openness_are_fields() {
 
 #[test]
 fn orders() {
-    let sort = Sort::read("score desc, metadata_modified desc,title_string").expect("an order");
+    let sort = Sort::read("score desc, metadata_modified desc,title_string, score asc").expect("an order");
     assert_eq!(
         sort.iter().map(|one| (one.by, one.descending)).collect::<Vec<_>>(),
         [(SortField::Score, true), (SortField::Modified, true), (SortField::Title, false),]
