@@ -140,6 +140,13 @@ mod tests {
     }
 
     #[test]
+    fn an_unreadable_entry_is_counted() {
+        let catalog =
+            read(json!([{"dataset_id": 1}, {"title": "T"}]), Path::new("datasets.json")).expect("a catalogue");
+        assert_eq!((catalog.datasets.len(), catalog.unreadable_entries, catalog.problems.len()), (1, 1, 1));
+    }
+
+    #[test]
     fn several_links_in_one_string() {
         for (text, expected) in [
             ("http://e.org/a.nt https://e.org/b.nt", vec!["http://e.org/a.nt", "https://e.org/b.nt"]),
@@ -148,6 +155,7 @@ mod tests {
                 vec!["http://e.org/a.nt", "http://e.org/b;c.nt", "http://e.org/d"],
             ),
             ("http://e.org/a,b.nt\nhttp://e.org/c.nt", vec!["http://e.org/a,b.nt", "http://e.org/c.nt"]),
+            ("http://e.org/a  ;  http://e.org/b", vec!["http://e.org/a", "http://e.org/b"]),
             ("a file, with a comma.nt", vec!["a file, with a comma.nt"]),
             ("http://e.org/?a=1;b=2,3", vec!["http://e.org/?a=1;b=2,3"]),
         ] {

@@ -262,6 +262,7 @@ mod tests {
         collection.add(Err("no id".into()), "a:3");
         assert_eq!(collection.catalog.datasets.len(), 1);
         assert_eq!(collection.catalog.problems, ["a:3: no id"]);
+        assert_eq!(collection.catalog.unreadable_entries, 1, "nothing counts as delisted");
         let metadata = &collection.catalog.datasets[0].metadata;
         assert_eq!((metadata.introduced_by.len(), metadata.descriptions.len()), (2, 1));
         assert_eq!(metadata.first_year(), Some(1990));

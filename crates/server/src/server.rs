@@ -170,14 +170,19 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         Ok(())
     });
     drop(runtime); // ends the local socket, so that no change is requested any more
+    stop.request(); // also after an error
+    let until = Instant::now() + CHANGE_GRACE_PERIOD;
     if let Some(worker) = worker {
         worker.stop(CHANGE_GRACE_PERIOD);
     }
     if let Some(background) = background {
-        stop.request(); // also after an error
-        let until = Instant::now() + CHANGE_GRACE_PERIOD;
         while !background.is_finished() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(20));
+        }
+        if !background.is_finished() {
+            tracing::warn!(
+                "the scheduled harvest did not end in time and was interrupted; the next start continues it"
+            );
         }
     }
     served

@@ -88,17 +88,18 @@ impl<'q> Lengths<'q> {
     /// Each reference of the replacement, such as `$0`, repeats at most the whole string.
     fn replaced(&self, pattern: &Expression, replacement: &Expression, has_flags: bool) -> f64 {
         let bytes = STRING_BYTES * self.factor(replacement);
-        let references = match replacement {
-            Expression::Literal(literal) => literal.value().matches('$').count() as f64,
-            _ => bytes / 2.0,
-        };
         let plain = match pattern {
             Expression::Literal(literal) if !literal.value().is_empty() && !has_flags => {
                 literal.value().find(|c: char| "\\^$.|?*+()[]{}".contains(c)).is_none().then(|| literal.value().len())
             }
             _ => None,
         };
-        references + plain.map_or(1.0 + bytes, |length| (bytes / length as f64).max(1.0))
+        let growth = plain.map_or(1.0 + bytes, |length| (bytes / length as f64).max(1.0));
+        match replacement {
+            Expression::Literal(literal) => growth + literal.value().matches('$').count() as f64,
+            // A computed replacement may consist of references, of two bytes each.
+            _ => growth.max(bytes / 2.0),
+        }
     }
 
     fn called(&self, function: &Function, arguments: &[Expression]) -> f64 {
