@@ -3,6 +3,7 @@
 use super::ExitStatus;
 use super::config::Config;
 use super::egress::EgressArguments;
+use super::provenance;
 use super::terminal::{bar, cut, grouped};
 use anyhow::Context;
 use lodeseek_catalog::Dataset;
@@ -16,7 +17,6 @@ use lodeseek_rdf::TripleGraph;
 use lodeseek_store::{Access, DatasetOutcome, DatasetReport, Loader, Store};
 use oxrdf::NamedNode;
 use serde::Serialize;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -82,7 +82,7 @@ impl EndpointArguments {
         config: &Config,
         base: Option<&str>,
         id_prefix: &str,
-        report: Option<&Path>,
+        report_path: Option<&Path>,
     ) -> anyhow::Result<ExitStatus> {
         let endpoint = self.endpoint.as_ref().context("no endpoint is given; add --endpoint IRI")?;
         let prefix: IriPrefix = endpoint.as_str().parse()?;
@@ -90,10 +90,9 @@ impl EndpointArguments {
         let started = Instant::now();
         // The home is opened first, so that one that is in use, or has another base, is reported before any request.
         drop(Store::open(home, Access::Write, base)?);
-        let mut report_file = match report {
-            Some(path) => Some(File::create(path).with_context(|| format!("cannot write {}", path.display()))?),
-            None => None,
-        };
+        if let Some(path) = report_path {
+            provenance::check_writable(path).context("the report cannot be written")?;
+        }
         let pause = Duration::from_millis(self.pause);
         let options = ClientOptions { concurrent: 1, pause, ..ClientOptions::default() };
         let client = self.egress.client_for(config, prefix, options);
@@ -114,9 +113,8 @@ impl EndpointArguments {
         let report = sampled?;
         stored?;
         let seconds = started.elapsed().as_secs_f64();
-        if let Some(file) = &mut report_file {
-            serde_json::to_writer_pretty(&mut *file, &Report { sampling: &report, seconds, datasets: &sink.datasets })?;
-            writeln!(file)?;
+        if let Some(path) = report_path {
+            provenance::write(path, &Report { sampling: &report, seconds, datasets: &sink.datasets })?;
         }
         write_report(&mut io::stderr().lock(), &report, &sink.datasets, seconds)?;
         let is_complete = report.count(GraphOutcome::Sampled) == report.graphs.len();

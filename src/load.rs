@@ -3,6 +3,7 @@
 use super::ExitStatus;
 use super::config::Config;
 use super::endpoint::EndpointArguments;
+use super::provenance;
 use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{bar, counted, cut, grouped, memory_note, rate, safe};
 use anyhow::Context;
@@ -17,7 +18,6 @@ use lodeseek_store::{
 use oxsdatatypes::DateTime;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -87,15 +87,17 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let assigned = dumps.as_ref().map(|dumps| arguments.assign_dumps(dumps, &mut catalogs)).transpose()?;
     let is_incomplete = |(catalog, source): (&Catalog, &PathBuf)| catalog.is_incomplete.then(|| source.clone());
     let incomplete: Vec<PathBuf> = catalogs.iter().zip(&sources).filter_map(is_incomplete).collect();
-    let mut report_file = match &arguments.report {
-        Some(path) => Some(File::create(path).with_context(|| format!("cannot write {}", path.display()))?),
-        None => None,
-    };
+    if let Some(path) = &arguments.report {
+        provenance::check_writable(path).context("the report cannot be written")?;
+    }
     let store = Store::open(home, Access::Write, base)?;
     if catalogs.is_empty()
         && let Some(works) = works
     {
         write_added_works(&mut io::stderr().lock(), &add_works(&store, works)?, MAKER)?;
+        if let Some(path) = &arguments.report {
+            provenance::write(path, &LoadReport::default())?;
+        }
         return Ok(ExitStatus::Success);
     }
     let content = arguments.no_store.then_some(ContentPlace::IndexOnly).or(config.settings.content);
@@ -108,9 +110,8 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         total.cleared_graphs += report.cleared_graphs;
     }
     let time = started.elapsed();
-    if let Some(file) = &mut report_file {
-        serde_json::to_writer_pretty(&mut *file, &total)?;
-        writeln!(file)?;
+    if let Some(path) = &arguments.report {
+        provenance::write(path, &total)?;
     }
     let mut out = io::stderr().lock();
     arguments.write_problems(&mut out, &total)?;

@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use lodeseek_engine::Searcher;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -32,8 +33,8 @@ pub(super) fn sidecar(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Writes a record atomically.
-pub(super) fn write(path: &Path, record: &Value) -> anyhow::Result<()> {
+/// Writes a record or a report atomically.
+pub(super) fn write(path: &Path, record: &impl Serialize) -> anyhow::Result<()> {
     let mut text = serde_json::to_vec_pretty(record)?;
     text.push(b'\n');
     write_atomically(path, &text)
@@ -41,6 +42,9 @@ pub(super) fn write(path: &Path, record: &Value) -> anyhow::Result<()> {
 
 /// Checks that [`write_atomically`] can write a file, which keeps its content.
 pub(super) fn check_writable(path: &Path) -> anyhow::Result<()> {
+    if is_special(path) {
+        return Ok(());
+    }
     let unfinished = unfinished(path);
     std::fs::write(&unfinished, b"").with_context(|| unfinished.display().to_string())?;
     std::fs::remove_file(&unfinished).with_context(|| unfinished.display().to_string())
@@ -53,8 +57,16 @@ fn unfinished(path: &Path) -> PathBuf {
     name.into()
 }
 
+/// Returns true for devices and pipes, such as `/dev/stdout`, which keep their place.
+fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|known| !known.is_file())
+}
+
 /// Writes a file atomically: under a temporary name, which is then changed.
 pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    if is_special(path) {
+        return std::fs::write(path, bytes).with_context(|| path.display().to_string());
+    }
     let unfinished = unfinished(path);
     std::fs::write(&unfinished, bytes).with_context(|| unfinished.display().to_string())?;
     std::fs::rename(&unfinished, path).with_context(|| path.display().to_string())

@@ -198,6 +198,9 @@ async fn uploaded_catalogues_stay_in_their_folder() {
     assert!(reply.status == 400 && reply.body.contains("`source`"), "{}", reply.body);
     let reply = load(&[("oak.nt", oak)], &["elm.nt"]).await;
     assert!(reply.status == 422 && reply.body.contains("cannot read elm.nt"), "no path of the server: {}", reply.body);
+    let nowhere = "x".repeat(65 << 20);
+    let reply = site.request(Method::POST, "/api/admin/load", &headers, &nowhere).await;
+    assert!(reply.status == 400 && reply.body.contains("declared boundary"), "{} {}", reply.status, reply.body);
     let reply = load(&[("0/trees/oak.nt", oak), ("1/elm.nt", "broken")], &["0/trees", "1/elm.nt"]).await;
     assert_eq!(reply.status, 200, "{}", reply.body);
     assert_eq!(found(&site, "quercus").await.len(), 1);

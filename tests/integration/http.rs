@@ -12,6 +12,7 @@ use lodeseek_sparql::SparqlLimits;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -608,6 +609,13 @@ async fn sparql_refuses_with_a_reason() {
         assert_eq!(reply.status.as_u16(), status, "{reason}: {}", reply.body);
         assert!(reply.body.to_lowercase().contains(reason), "{status}: {}", reply.body);
     }
+    // The page that explains an error does not parse a query that was refused unparsed.
+    for nested in ["(".repeat(20_000), format!("ASK {{ FILTER({}", "!(".repeat(40))] {
+        let form = encoded(&[("query", &nested)]);
+        let page = tokio::time::timeout(Duration::from_secs(20), site.post("/sparql?format=html", FORM, &form)).await;
+        let page = page.expect("a page at once");
+        assert!(page.status == 400 && page.body.contains("nests"), "{}", page.body);
+    }
     let invalid = Request::post("/sparql").header(header::CONTENT_TYPE, QUERY).body(Body::from(vec![b'A', 0xff]));
     assert_eq!(site.send(invalid.expect("a request")).await.status, 400);
     let elsewhere = site.get(&get("SELECT * { SERVICE <http://127.0.0.1:9/sparql> { ?s ?p ?o } }")).await;
@@ -624,6 +632,11 @@ async fn sparql_answers_are_bounded() {
     assert!(cut.header("lodeseek-truncated").contains("more rows"));
     let html = few.get(&format!("/sparql?{query}&format=html")).await;
     assert!(html.body.contains("There are more rows"));
+    // A page holds its answer: long terms end it before the limit of other formats.
+    let long = format!("SELECT (\"{}\" AS ?x) {{ ?s ?p ?o }}", "x".repeat(60_000));
+    let site = Site::testdata();
+    let page = site.post("/sparql?format=html", FORM, &encoded(&[("query", &long)])).await;
+    assert!(page.status == 200 && page.body.contains("There are more rows") && page.body.len() < 20 << 20);
     let whole = few.get(&format!("/sparql?{}", encoded(&[("query", "SELECT * { ?s ?p ?o } LIMIT 7")]))).await;
     assert!(whole.status == 200 && !whole.headers.contains_key("lodeseek-truncated"));
 

@@ -47,13 +47,18 @@ pub(crate) async fn log_access(proxies: Arc<Proxies>, request: Request, next: Ne
         path: request.uri().path().to_owned(),
         client: proxies.client(request.headers(), request.extensions()),
         id: request_id(request.headers()).to_owned(),
-        status: StatusCode::OK,
+        status: closed_by_client(),
         bytes: 0,
     };
     let response = next.run(request).instrument(span).await;
     entry.status = response.status();
     // The end of the body, or that of the connection, drops the entry, which logs it.
     response.map(|body| ObservedBody::wrap(body, move |frame| entry.count(frame)))
+}
+
+/// Status of a request whose connection ended before there was a response: 499, as in the logs of nginx.
+fn closed_by_client() -> StatusCode {
+    StatusCode::from_u16(499).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// Creates the span of a request for traces. It continues the trace of the client, if the request names one.

@@ -355,11 +355,15 @@ impl Storage {
         let kept = old.split_off(old.len().saturating_sub(retention.keep.get()));
         let mut used = BTreeSet::new();
         for number in kept {
-            let record = self.record(number).await?;
-            let body = self.manifest_body(&record.manifest).await?;
-            let manifest = self.parse_manifest(&record.manifest, &body)?;
-            used.extend(manifest.files.into_values().map(|file| file.sha256));
-            used.insert(record.manifest);
+            match self.used_by(number).await {
+                Ok(objects) => used.extend(objects),
+                // The snapshot is published already; without the list of its objects nothing may be deleted.
+                Err(error @ (SnapshotError::Damaged { .. } | SnapshotError::OtherVersion { .. })) => {
+                    tracing::warn!(number, %error, "cannot read a snapshot that is kept; nothing is deleted");
+                    return Ok((0, 0));
+                }
+                Err(error) => return Err(error),
+            }
         }
         // Records first: an interrupted deletion leaves no snapshot without its objects.
         for number in &old {
@@ -374,6 +378,14 @@ impl Storage {
             }
         }
         Ok((old.len(), deleted))
+    }
+
+    /// Returns the SHA-256 of the objects of a snapshot.
+    async fn used_by(&self, number: u64) -> Result<BTreeSet<String>, SnapshotError> {
+        let record = self.record(number).await?;
+        let body = self.manifest_body(&record.manifest).await?;
+        let manifest = self.parse_manifest(&record.manifest, &body)?;
+        Ok(manifest.files.into_values().map(|file| file.sha256).chain([record.manifest]).collect())
     }
 
     async fn delete(&self, key: &Key) -> Result<(), SnapshotError> {

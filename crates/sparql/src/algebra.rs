@@ -350,7 +350,9 @@ pub(super) fn name_blank_nodes(pattern: &mut GraphPattern) {
     fn name(term: &mut TermPattern) {
         match term {
             TermPattern::BlankNode(node) => {
-                *term = Variable::new_unchecked(format!("_blank_{}", node.as_str().replace(['-', '.'], "_"))).into();
+                // Different labels have different names.
+                let label = node.as_str().replace('_', "__").replace('-', "_m").replace('.', "_d");
+                *term = Variable::new_unchecked(format!("_blank_{label}")).into();
             }
             TermPattern::Triple(triple) => {
                 name(&mut triple.subject);
@@ -373,4 +375,23 @@ pub(super) fn name_blank_nodes(pattern: &mut GraphPattern) {
         _ => {}
     }
     each_inside(pattern, &mut name_blank_nodes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spargebra::SparqlParser;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn different_blank_nodes_become_different_variables() {
+        let labels = ["a_b", "a-b", "a.b", "a__b", "a_-b"];
+        let triples: String = labels.iter().map(|label| format!("_:{label} <x:p> 1 . ")).collect();
+        let mut query = SparqlParser::new().parse_query(&format!("ASK {{ {triples} }}")).expect("a query");
+        let Query::Ask { pattern, .. } = &mut query else { unreachable!() };
+        name_blank_nodes(pattern);
+        let Some(GraphPattern::Bgp { patterns }) = Some(pattern) else { panic!("no basic graph pattern") };
+        let names: BTreeSet<String> = patterns.iter().map(|triple| triple.subject.to_string()).collect();
+        assert_eq!(names.len(), labels.len(), "{names:?}");
+    }
 }

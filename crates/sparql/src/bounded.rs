@@ -5,7 +5,8 @@
 //! - *Tables*: rows written in the query or computed from statistics, at most [`MAX_TABLE_ROWS`]. Filters, joins, groups and orders of
 //!   tables are tables. A call of a service that bounds its answer is a table, too.
 //! - *Streams*: one triple pattern. Each row that is read is a row of the answer, so the limit of rows bounds the work. (In
-//!   `GRAPH ?g`, rows of metadata are skipped.) A filter, an order, a group or a join of a stream is not bounded.
+//!   `GRAPH ?g`, rows of metadata are skipped.) A filter, an order, a group or a join of a stream is not bounded, nor is a
+//!   `CONSTRUCT` whose template drops a variable.
 //!
 //! A call of a GeoSPARQL function may take a second for each row; queries with one are not bounded.
 //!
@@ -56,7 +57,12 @@ pub(super) fn is_bounded(query: &Query, services: &dyn Services, limits: &Sparql
     match query {
         // The number of triples of each resource is not bounded: the resources must be few.
         Query::Describe { .. } => matches!(bound, Some(Bound::Table(_))),
-        _ => bound.is_some(),
+        // Repeated triples, and rows that make none, are not counted as rows of the answer.
+        Query::Construct { template, .. } => match bound {
+            Some(Bound::Stream) => makes_distinct_triples(template, pattern),
+            bound => bound.is_some(),
+        },
+        Query::Select { .. } | Query::Ask { .. } => bound.is_some(),
     }
 }
 
@@ -88,15 +94,14 @@ impl Analysis<'_> {
                 (Bound::Table(_), NamedNodePattern::Variable(_)) => return None,
                 (bound, _) => bound,
             },
-            GraphPattern::Extend { inner, .. }
-            | GraphPattern::Project { inner, .. }
-            | GraphPattern::Reduced { inner } => self.bound(inner)?,
+            GraphPattern::Extend { inner, .. } | GraphPattern::Project { inner, .. } => self.bound(inner)?,
             GraphPattern::Slice { inner, start, .. } => match self.bound(inner)? {
                 Bound::Stream if *start > self.rows => return None,
                 bound => bound,
             },
             GraphPattern::Filter { inner, .. }
             | GraphPattern::Distinct { inner }
+            | GraphPattern::Reduced { inner }
             | GraphPattern::OrderBy { inner, .. }
             | GraphPattern::Group { inner, .. } => Bound::Table(self.table(inner)?),
             GraphPattern::Union { left, right } => match (self.bound(left)?, self.bound(right)?) {
@@ -127,6 +132,41 @@ impl Analysis<'_> {
             Bound::Stream => None,
         }
     }
+}
+
+/// Returns true if each row of a stream makes a triple of its own, but for the rows that parts of a `UNION` share: a triple of the
+/// template has the variables of the pattern in their places.
+fn makes_distinct_triples(template: &[TriplePattern], pattern: &GraphPattern) -> bool {
+    match pattern {
+        GraphPattern::Bgp { patterns } => {
+            let [read] = patterns.as_slice() else { return patterns.is_empty() };
+            template.iter().any(|made| has_variables_of(made, read))
+        }
+        GraphPattern::Extend { inner, .. }
+        | GraphPattern::Slice { inner, .. }
+        | GraphPattern::Graph { name: NamedNodePattern::NamedNode(_), inner } => {
+            makes_distinct_triples(template, inner)
+        }
+        GraphPattern::Union { left, right } => {
+            makes_distinct_triples(template, left) && makes_distinct_triples(template, right)
+        }
+        GraphPattern::Values { .. } => true,
+        _ => false,
+    }
+}
+
+/// Returns true if a triple of a template has each variable of a pattern in the same place, and constants elsewhere.
+fn has_variables_of(made: &TriplePattern, read: &TriplePattern) -> bool {
+    let fits = |made: &TermPattern, read: &TermPattern| match read {
+        TermPattern::Variable(_) => made == read,
+        TermPattern::BlankNode(_) => false,
+        _ => is_constant(made),
+    };
+    let fits_predicate = match &read.predicate {
+        NamedNodePattern::Variable(_) => made.predicate == read.predicate,
+        NamedNodePattern::NamedNode(_) => matches!(made.predicate, NamedNodePattern::NamedNode(_)),
+    };
+    fits(&made.subject, &read.subject) && fits_predicate && fits(&made.object, &read.object)
 }
 
 /// Returns true if no variable occurs twice and none is in a triple term: such a pattern reads triples that match nothing.
@@ -202,6 +242,13 @@ mod tests {
             "SELECT * { GRAPH ?g { VALUES ?s { <x:s> } } }",
             "SELECT * { SERVICE <http://e.org/> { ?s ?p ?o } }",
             "DESCRIBE ?s { ?s ?p ?o }",
+            "SELECT REDUCED (1 AS ?x) { ?s ?p ?o }",
+            "CONSTRUCT { <x:a> <x:b> <x:c> } WHERE { ?s ?p ?o }",
+            "CONSTRUCT { ?s <x:p> ?unbound } WHERE { ?s ?p ?o }",
+            "CONSTRUCT { ?s ?p <x:o> } WHERE { ?s ?p ?o }",
+            "CONSTRUCT { ?o ?p ?s } WHERE { ?s ?p ?o }",
+            "CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } }",
+            "CONSTRUCT { ?s <x:q> ?x } WHERE { ?s <x:p> <x:o> BIND(1 / 0 AS ?x) }",
             &format!("SELECT * {{ VALUES ?x {{ 1 }} FILTER({comparisons} ?x = 1) }}"),
             "SELECT (CONCAT(?o,?o,?o,?o,?o,?o,?o,?o,?o,?o,?o) AS ?t) { ?s ?p ?o }",
         ] {

@@ -21,7 +21,7 @@
 //! table of the names replaces the triple.
 
 use super::algebra::{each_child, each_exists, expressions, in_scope, inside, read_by};
-use super::graphs::{Graphs, Visible};
+use super::graphs::{Graphs, Visible, is_no_graph};
 use lodeseek_rdf::vocab::lodeseek;
 use oxrdf::{NamedNode, NamedOrBlankNode, Variable};
 use spargebra::Query;
@@ -91,7 +91,7 @@ impl Rewriter<'_> {
         each_exists(pattern, &mut |inner| self.visit(inner));
         each_child(pattern, &mut |inner| self.visit(inner));
         let GraphPattern::Graph { name, inner } = pattern else { return };
-        if self.names.declared.is_none() {
+        if self.names.declared.is_none() && !is_no_graph(name) {
             replace_empty_groups(inner);
         }
         let NamedNodePattern::Variable(public) = name else { return };

@@ -164,6 +164,11 @@ impl Graphs {
     }
 }
 
+/// Returns true if a name was resolved to no graph.
+pub(super) fn is_no_graph(name: &NamedNodePattern) -> bool {
+    matches!(name, NamedNodePattern::NamedNode(name) if name.as_str() == NO_GRAPH)
+}
+
 impl Visible {
     /// Returns true if a constant after `GRAPH` can be this graph. Graphs of metadata need no declaration.
     fn can_be_named(&self, graph: &NamedNode) -> bool {

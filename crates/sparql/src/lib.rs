@@ -399,6 +399,16 @@ impl EvaluationContext {
     }
 }
 
+/// Runs a function in a thread with the stack that the parser needs for the permitted nesting.
+fn on_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, SparqlError> {
+    let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("parser".to_owned()).stack_size(STACK_BYTES);
+        let thread = thread.spawn_scoped(scope, run).map_err(|error| failed(&error))?;
+        thread.join().map_err(|_| failed(&"the parser panicked"))
+    })
+}
+
 /// Returns the error of a query that cannot be parsed.
 fn syntax_error(query: &str, error: &dyn std::fmt::Display) -> SparqlError {
     let error = SyntaxError::new(query, &error.to_string());

@@ -7,6 +7,7 @@
 
 use super::algebra::{children, pattern_of};
 use super::limits::{Cost, SparqlLimits, check_size};
+use super::on_deep_stack;
 use super::statistics_cache::{GraphStatistics, TermTable};
 use super::{QueryEngine, SparqlError, syntax_error};
 use lodeseek_catalog::{DatasetId, Iris};
@@ -80,7 +81,8 @@ impl QueryEngine {
         check_size(query, limits)?;
         let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
         let parser = SparqlParser::new().with_base_iri(self.store.iris().base()).map_err(|error| failed(&error))?;
-        let mut query = parser.parse_query(query).map_err(|error| syntax_error(query, &error))?;
+        let parsed = on_deep_stack(|| parser.parse_query(query))?;
+        let mut query = parsed.map_err(|error| syntax_error(query, &error))?;
         Cost::from_query(&query).check(limits)?;
         let graphs = self.statistics.graphs(&self.store).map_err(|error| failed(&error))?;
         graphs.resolve(&mut query, &graphs.all());

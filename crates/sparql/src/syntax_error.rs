@@ -3,6 +3,8 @@
 //! The parser reports the farthest place at which it failed, and everything that it tried there: often keywords that would not help.
 //! The causes that are frequent are found by a scan of the text: an undeclared prefix, an update, a misspelled query form.
 
+use super::limits::{SparqlLimits, check_size};
+use super::on_deep_stack;
 use lodeseek_rdf::vocab::PREFIXES;
 use spargebra::SparqlParser;
 use std::collections::BTreeSet;
@@ -58,11 +60,14 @@ pub enum SyntaxErrorCause {
 }
 
 impl SyntaxError {
-    /// Returns the syntax error of a query, or `None` if it has none.
+    /// Returns the syntax error of a query, or `None` if it has none or exceeds the limits of size and nesting: such a query is not
+    /// parsed.
     #[must_use]
-    pub fn find(query: &str) -> Option<Self> {
+    pub fn find(query: &str, limits: &SparqlLimits) -> Option<Self> {
+        check_size(query, limits).ok()?;
         let parser = SparqlParser::new().with_base_iri("http://localhost/").ok()?;
-        parser.parse_query(query).err().map(|error| Self::new(query, &error.to_string()))
+        let error = on_deep_stack(|| parser.parse_query(query).err().map(|error| error.to_string())).ok()??;
+        Some(Self::new(query, &error))
     }
 
     /// Explains the message of the parser.
@@ -335,17 +340,18 @@ mod tests {
             ("PREFIX prefix: <e:> SELEKT", "not with SELEKT"),
             ("SELECT ?x { ?s ?p ?o } GROUP BY ?s", "The SELECT contains a variable that is unbound"),
         ] {
-            let message = SyntaxError::find(query).expect("an error").to_string();
+            let message = SyntaxError::find(query, &SparqlLimits::default()).expect("an error").to_string();
             assert!(message.contains(expected), "{query}: {message}");
             assert!(!message.contains('[') && !message.contains("LATERAL"), "{query}: {message}");
         }
-        assert_eq!(SyntaxError::find("VERSION \"1.2\" BASE <http://e.org/> ASK { <a> ?p ?o }"), None);
+        let query = "VERSION \"1.2\" BASE <http://e.org/> ASK { <a> ?p ?o }";
+        assert_eq!(SyntaxError::find(query, &SparqlLimits::default()), None);
     }
 
     #[test]
     fn the_place_is_that_of_the_wrong_word() {
         let place = |query: &str| {
-            let error = SyntaxError::find(query).expect("an error");
+            let error = SyntaxError::find(query, &SparqlLimits::default()).expect("an error");
             (error.line, error.column, error.length)
         };
         assert_eq!(place("SELECT *\nWHERE { ?s ?p }\n\n"), (2, 15, 1));

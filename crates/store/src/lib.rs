@@ -553,13 +553,34 @@ impl Store {
         }
         for (done, graph) in stale.iter().enumerate() {
             on_progress(done, stale.len());
-            self.oxigraph.remove_named_graph(graph)?;
+            self.remove_graph(graph)?;
         }
         self.flush()?;
         graph_file::remove_unnamed(&self.home, &versions.into_values().collect())?;
         Ok(stale.len())
     }
+
+    /// Removes a graph in transactions of bounded size: Oxigraph holds a transaction in memory. Interrupted, it leaves a part of a
+    /// graph to which nothing points.
+    fn remove_graph(&self, graph: &NamedNode) -> Result<(), StoreError> {
+        let mut quads = self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
+        loop {
+            let batch = quads.by_ref().take(REMOVED_AT_ONCE).collect::<Result<Vec<_>, _>>()?;
+            if batch.is_empty() {
+                break;
+            }
+            let mut transaction = self.oxigraph.start_transaction()?;
+            for quad in &batch {
+                transaction.remove(quad);
+            }
+            transaction.commit()?;
+        }
+        Ok(self.oxigraph.remove_named_graph(graph)?)
+    }
 }
+
+/// Number of triples that one transaction removes.
+const REMOVED_AT_ONCE: usize = 50_000;
 
 fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

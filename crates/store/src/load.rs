@@ -464,10 +464,12 @@ impl Backlog {
 }
 
 impl Store {
-    /// Returns true if the store has the graph of a parsed dataset. Lost content must not count as unchanged.
+    /// Returns true if the store has the graph of a parsed dataset. Lost content must not count as unchanged, nor what is left of the
+    /// graph of a dataset that is index-only now.
     fn has_content(&self, id: &DatasetId, parsed: &Parsed) -> Result<bool, StoreError> {
         let graph = self.iris.graph(id, &parsed.version);
-        Ok(parsed.content.is_empty() || self.oxigraph.contains_named_graph(graph.as_ref())?)
+        Ok(parsed.content.is_empty()
+            || (self.oxigraph.contains_named_graph(graph.as_ref())? && !self.is_index_only(id)?))
     }
 }
 

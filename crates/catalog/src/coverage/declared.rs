@@ -143,7 +143,8 @@ impl Dataset {
     fn schema_org_shape(&self, node: &Node) -> Option<BoundingBox> {
         for (property, other) in SHAPES {
             let texts = self.texts(node, property).chain(self.texts(node, other));
-            if let Some(bounds) = texts.filter_map(box_of_latitudes_first).next() {
+            let has_corners = property == schema::BOX;
+            if let Some(bounds) = texts.filter_map(|text| box_of_latitudes_first(text, has_corners)).next() {
                 return Some(bounds);
             }
         }
@@ -282,7 +283,7 @@ fn dcmi_box(text: &str) -> Option<BoundingBox> {
 
 /// Reads positions with the latitude first, separated by white space or commas, as in schema.org's shapes. A box has its
 /// south-western and its north-eastern corner.
-fn box_of_latitudes_first(text: &str) -> Option<BoundingBox> {
+fn box_of_latitudes_first(text: &str, has_corners: bool) -> Option<BoundingBox> {
     let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
     let numbers: Vec<f64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
     if numbers.len() < 4 || !numbers.len().is_multiple_of(2) {
@@ -293,7 +294,7 @@ fn box_of_latitudes_first(text: &str) -> Option<BoundingBox> {
     let most = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let [west, east] = match longitudes.as_slice() {
         // The corners of a box are ordered: a box may cross the antimeridian.
-        &[west, east] => [west, east],
+        &[west, east] if has_corners => [west, east],
         others => [least(others), most(others)],
     };
     BoundingBox::new(west, least(&latitudes), east, most(&latitudes))
@@ -376,6 +377,7 @@ mod tests {
                 "schema:geo 4,50,4,50 ",
             ),
             (vec![("p", schema::GEO, "_:g"), ("g", schema::POLYGON, "0 1 2 3 4 5 0 1")], "schema:geo 1,0,5,4 "),
+            (vec![("p", schema::GEO, "_:g"), ("g", schema::LINE, "50 4 51 3")], "schema:geo 3,50,4,51 "),
             (vec![("p", geo::LAT, "50"), ("p", geo::LONG, "4")], "wgs84:lat 4,50,4,50 "),
             (vec![("p", geo::LAT, "91"), ("p", geo::LONG, "4")], "none"),
             (vec![("p", owl::SAME_AS, country)], "country 2.5,49.4,6.5,51.6 Belgium"),

@@ -1,7 +1,7 @@
 //! Conversion to UTF-8: byte order marks, encodings declared in XML, and stray bytes that are not UTF-8.
 
 use super::Problem;
-use encoding_rs::{Encoding, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 use std::io::{self, Read};
 
@@ -63,10 +63,11 @@ pub(super) fn to_utf8(mut reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>
     Ok(text)
 }
 
-/// Returns the encoding of an XML declaration. The XML reader rejects unknown encodings.
+/// Returns the encoding of an XML declaration. The XML reader rejects unknown encodings. A declaration that is readable as ASCII is
+/// not in UTF-16, whatever it declares.
 fn xml_encoding(head: &[u8]) -> Option<&'static Encoding> {
     let (start, end) = xml_encoding_range(head)?;
-    Encoding::for_label(&head[start..end])
+    Encoding::for_label(&head[start..end]).filter(|found| ![UTF_16LE, UTF_16BE].contains(found))
 }
 
 /// Returns the range of the value of `encoding="…"` in an XML declaration at the beginning.
@@ -213,6 +214,8 @@ mod tests {
         let (text, problems) = text_of(b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xe9</a>");
         assert!(text.ends_with("<a>é</a>") && !text.contains("encoding"), "{text}");
         assert!(problems.is_empty());
+        let (text, problems) = text_of("<?xml version='1.0' encoding='utf-16'?><a>é</a>".as_bytes());
+        assert!(text.ends_with("<a>é</a>") && problems.is_empty(), "{text}: {problems:?}");
         let (text, _) = text_of(b"<?xml version='1.0' encoding='UTF-8'?><a/>");
         assert!(text.contains("UTF-8"));
     }

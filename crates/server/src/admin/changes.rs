@@ -254,10 +254,12 @@ impl From<CatalogError> for Failure {
 
 /// Makes the changes of a lane until the server stops.
 pub(crate) fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
+    let mut tasks = Upkeep::default();
     if lane == Lane::Changes {
         index_pending(live);
+        // The server may have stopped between a change and the derived data of the collection.
+        tasks.note_change();
     }
-    let mut tasks = Upkeep::default();
     loop {
         match jobs.next(lane, QUIET) {
             Next::Stop => return,

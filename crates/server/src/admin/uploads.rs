@@ -3,17 +3,22 @@
 use super::changes::{Change, DatasetUpload, Spool, UploadedFile};
 use crate::error::ApiError;
 use crate::parsing::Parser;
-use axum::body::{Body, HttpBody};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{FromRequest, Multipart, Request};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use http_body::Frame;
 use lodeseek_catalog::{CatalogReader, CatalogSource, Dataset, DatasetId, Dialect};
 use lodeseek_harvest::is_address;
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use tokio::sync::Semaphore;
 
 /// Maximum size of an uploaded description, or list of works, in bytes: 16 MiB.
 const MAX_METADATA_BYTES: u64 = 16 << 20;
@@ -25,6 +30,15 @@ pub const MAX_CATALOG_FILES: usize = 10_000;
 pub const MAX_SOURCES: usize = 100;
 /// Maximum size of a text field of an upload in bytes.
 const MAX_TEXT_BYTES: usize = 1 << 14;
+/// Maximum size of a body with an address only.
+const MAX_ADDRESS_BYTES: u64 = 1 << 15;
+/// Maximum size of a description as a plain JSON object, in bytes. It is parsed in this process, with 25 times its size in memory.
+const MAX_OBJECT_BYTES: usize = 1 << 22;
+/// Maximum number of bytes of a form in memory. The reader takes what the connection has, so this is more than a chunk.
+const MAX_UNREAD_BYTES: usize = 64 << 20;
+
+/// Permits to read descriptions.
+static READS: Semaphore = Semaphore::const_new(2);
 
 /// Receives an upload into its folder, and reads its description.
 pub(super) async fn receive(
@@ -47,11 +61,14 @@ pub(super) async fn receive(
         }
         return Ok(upload);
     }
-    let mut multipart = open_form(request).await?;
-    while let Some(mut field) = next_field(&mut multipart).await? {
-        let media_type = field.content_type().map(|text| text.split(';').next().unwrap_or(text).trim().to_owned());
-        let name = field.file_name().map(str::to_owned);
-        match field.name() {
+    let mut form = Form::open(request).await?;
+    while let Some(mut field) = form.next_field().await? {
+        let media_type = content_type(field.field.headers().get(header::CONTENT_TYPE));
+        let name = field.field.file_name().map(str::to_owned);
+        match field.field.name() {
+            Some("dump" | "url") if upload.dumps.len() + upload.addresses.len() >= MAX_FILES => {
+                return Err(ApiError::bad_request(format!("an upload may have at most {MAX_FILES} files")));
+            }
             Some("metadata") if upload.metadata.is_some() => {
                 return Err(ApiError::bad_request("there are several fields `metadata`; send one"));
             }
@@ -66,9 +83,6 @@ pub(super) async fn receive(
                 receive_field(&mut field, &path, u64::MAX).await?;
                 let media_type = media_type.filter(|text| !is_generic(text));
                 upload.dumps.push(UploadedFile { name, path, media_type, address: None });
-            }
-            Some("url") if upload.addresses.len() >= MAX_FILES => {
-                return Err(ApiError::bad_request(format!("an upload may have at most {MAX_FILES} files")));
             }
             Some("url") => upload.addresses.push(file_address(&receive_text(&mut field).await?)?),
             other => return Err(unknown_field(other, "metadata, dump, url")),
@@ -88,16 +102,16 @@ pub(super) fn is_form(headers: &HeaderMap) -> bool {
 
 /// Receives the files of catalogues and dumps into a folder.
 pub(super) async fn receive_sources(request: Request, spool: Spool) -> Result<Change, ApiError> {
-    let mut multipart = open_form(request).await?;
+    let mut form = Form::open(request).await?;
     let (mut sources, mut id_prefix, mut files) = (Vec::new(), String::new(), 0);
-    while let Some(mut field) = next_field(&mut multipart).await? {
-        match field.name() {
+    while let Some(mut field) = form.next_field().await? {
+        match field.field.name() {
             Some("file") => {
                 files += 1;
                 if files > MAX_CATALOG_FILES {
                     return Err(ApiError::bad_request(format!("an upload may have at most {MAX_CATALOG_FILES} files")));
                 }
-                let path = spool.path().join(relative_path(field.file_name().unwrap_or_default())?);
+                let path = spool.path().join(relative_path(field.field.file_name().unwrap_or_default())?);
                 if let Some(folder) = path.parent() {
                     fs::create_dir_all(folder).map_err(|error| ApiError::internal(&error))?;
                 }
@@ -129,9 +143,9 @@ fn relative_path(name: &str) -> Result<PathBuf, ApiError> {
     Ok(name.split('/').collect())
 }
 
-async fn receive_text(field: &mut Field<'_>) -> Result<String, ApiError> {
+async fn receive_text(field: &mut FormField<'_>) -> Result<String, ApiError> {
     let mut text = Vec::new();
-    while let Some(chunk) = field.chunk().await.map_err(|error| form_error(&error))? {
+    while let Some(chunk) = field.chunk().await? {
         text.extend_from_slice(&chunk);
         if text.len() > MAX_TEXT_BYTES {
             return Err(ApiError::bad_request(format!("a text field has more than {MAX_TEXT_BYTES} bytes")));
@@ -140,12 +154,67 @@ async fn receive_text(field: &mut Field<'_>) -> Result<String, ApiError> {
     String::from_utf8(text).map_err(|_| ApiError::bad_request("a text field is not in UTF-8"))
 }
 
-async fn open_form(request: Request) -> Result<Multipart, ApiError> {
-    Multipart::from_request(request, &()).await.map_err(|rejection| ApiError::bad_request(rejection.body_text()))
+/// A form that is being received.
+struct Form {
+    fields: Multipart,
+    unread: Unread,
 }
 
-async fn next_field(form: &mut Multipart) -> Result<Option<Field<'_>>, ApiError> {
-    form.next_field().await.map_err(|error| form_error(&error))
+/// Number of bytes received since the last field or chunk of a field was read: the reader of forms holds them in memory.
+type Unread = Arc<AtomicUsize>;
+
+/// A body that fails if [`MAX_UNREAD_BYTES`] are unread, as with a boundary that does not occur.
+struct BoundedBody {
+    body: Body,
+    unread: Unread,
+}
+
+impl HttpBody for BoundedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &polled {
+            let received = frame.data_ref().map_or(0, Bytes::len);
+            if self.unread.fetch_add(received, Ordering::Relaxed) + received > MAX_UNREAD_BYTES {
+                return Poll::Ready(Some(Err(axum::Error::new("the form has no part with the declared boundary"))));
+            }
+        }
+        polled
+    }
+}
+
+impl Form {
+    async fn open(request: Request) -> Result<Self, ApiError> {
+        let unread = Unread::default();
+        let request = request.map(|body| Body::new(BoundedBody { body, unread: Arc::clone(&unread) }));
+        let fields = Multipart::from_request(request, &()).await;
+        Ok(Self { fields: fields.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?, unread })
+    }
+
+    async fn next_field(&mut self) -> Result<Option<FormField<'_>>, ApiError> {
+        let field = self.fields.next_field().await.map_err(|error| form_error(&error))?;
+        self.unread.store(0, Ordering::Relaxed);
+        Ok(field.map(|field| FormField { field, unread: &self.unread }))
+    }
+}
+
+/// A field of a form.
+struct FormField<'f> {
+    field: Field<'f>,
+    unread: &'f Unread,
+}
+
+impl FormField<'_> {
+    async fn chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
+        let chunk = self.field.chunk().await.map_err(|error| form_error(&error))?;
+        self.unread.store(0, Ordering::Relaxed);
+        Ok(chunk)
+    }
 }
 
 fn form_error(error: &MultipartError) -> ApiError {
@@ -167,6 +236,10 @@ fn file_address(text: &str) -> Result<String, ApiError> {
 
 /// Returns the address of a body `{"url": ADDRESS}`, which has no other key.
 fn only_address(path: &Path) -> Result<Option<String>, ApiError> {
+    let bytes = fs::metadata(path).map_err(|error| ApiError::internal(&error))?.len();
+    if bytes > MAX_ADDRESS_BYTES {
+        return Ok(None);
+    }
     let text = fs::read(path).map_err(|error| ApiError::internal(&error))?;
     let Ok(Value::Object(object)) = serde_json::from_slice(&text) else { return Ok(None) };
     match object.get("url") {
@@ -211,23 +284,18 @@ fn dump_name(name: Option<&str>, others: &[UploadedFile]) -> Result<String, ApiE
             "a dump has no usable file name; add one, for example filename=\"trees.ttl\"",
         ));
     }
-    if others.len() >= MAX_FILES {
-        return Err(ApiError::bad_request(format!("an upload may have at most {MAX_FILES} files")));
-    }
     if others.iter().any(|other| other.name == name) {
         return Err(ApiError::bad_request(format!("there are two dumps with the name {name}")));
     }
     Ok(name.to_owned())
 }
 
-async fn receive_field(field: &mut Field<'_>, path: &Path, most: u64) -> Result<(), ApiError> {
+async fn receive_field(field: &mut FormField<'_>, path: &Path, most: u64) -> Result<(), ApiError> {
     let mut file = Receiver::create(path, most)?;
-    loop {
-        let chunk = field.chunk().await;
-        let chunk = chunk.map_err(|error| form_error(&error))?;
-        let Some(chunk) = chunk else { return Ok(()) };
+    while let Some(chunk) = field.chunk().await? {
         file.write(&chunk)?;
     }
+    Ok(())
 }
 
 /// Receives a body that is a description or a list of works.
@@ -275,6 +343,7 @@ impl Receiver {
 /// Reads the description of one dataset, off the async threads.
 async fn read_description(path: PathBuf, id: DatasetId, parser: &Parser) -> Result<Dataset, ApiError> {
     let reader = parser.catalogs();
+    let _permit = READS.acquire().await.map_err(|error| ApiError::internal(&error))?;
     let read = tokio::task::spawn_blocking(move || description(path, id, reader.as_ref())).await;
     read.map_err(|error| ApiError::internal(&error))?
         .map_err(|reason| ApiError::bad_request(format!("metadata: {reason}")))
@@ -282,7 +351,9 @@ async fn read_description(path: PathBuf, id: DatasetId, parser: &Parser) -> Resu
 
 fn description(path: PathBuf, id: DatasetId, reader: &dyn CatalogReader) -> Result<Dataset, String> {
     let text = fs::read(&path).map_err(|error| error.to_string())?;
-    if let Some(listed) = plain_object(&text, &id) {
+    if text.len() <= MAX_OBJECT_BYTES
+        && let Some(listed) = plain_object(&text, &id)
+    {
         fs::write(&path, listed).map_err(|error| error.to_string())?;
     }
     // The path of the upload is no concern of its sender.

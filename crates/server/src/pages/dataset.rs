@@ -310,7 +310,7 @@ impl DatasetPage {
         let sections = [
             ("members", "series-members", !self.members.is_empty()),
             ("preview", "preview", self.has_content && !self.triples.is_empty()),
-            ("content", "content", self.has_content),
+            ("data", "content", self.has_content),
             ("connections", "connections", self.diagram.is_some()),
             ("entities", "example-entities", !self.examples_of_classes.is_empty()),
             ("query", "query-with-sparql", self.has_content && !self.is_index_only),

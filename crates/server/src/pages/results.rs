@@ -401,7 +401,7 @@ fn listed_page(state: &AppState, page: PageContext, results: &Results<'_>, listi
         coverage: coverage(state, &page, results),
         sorts: sorts(&page, results, listing.total),
         kept: results.kept_parameters(results.filter),
-        unfiltered: results.filtered(&Filter::default()),
+        unfiltered: Results { examples: &[], ..*results }.filtered(&Filter::default()),
         candidates: 0,
         only_closest: false,
         other: String::new(),
@@ -523,8 +523,11 @@ impl<'r> Results<'r> {
     pub(super) fn fields(&self, filter: &Filter) -> Vec<(&'static str, String)> {
         let lang = self.lang.map(|lang| ("lang", lang.to_owned()));
         let literal = self.literal().map(|(name, value)| (name, value.to_owned()));
+        // Without a query, the number of the page selects the list of all datasets.
+        let page = self.query.is_empty().then(|| ("page", "0".to_owned()));
         [("q", self.query.to_owned())]
             .into_iter()
+            .chain(page)
             .chain(lang)
             .chain(literal)
             .chain(self.kept_parameters(filter))
@@ -577,7 +580,7 @@ fn search_page(
         coverage: coverage(state, &page, results),
         sorts: sorts(&page, results, response.total),
         kept: results.kept_parameters(&request.filter),
-        unfiltered: results.filtered(&Filter::default()),
+        unfiltered: Results { examples: &[], ..*results }.filtered(&Filter::default()),
         other: Results { snippet: other, ..*results }.href(),
         chosen: request.snippet != SnippetKind::Stored,
         previous: (results.page > 0).then(|| link(results.page - 1)),

@@ -22,9 +22,10 @@ use crate::cache::GenerationCache;
 use crate::documentation::{BadRequest, FormatParameter, NotAcceptable, NotFound, Text};
 use crate::error::ApiError;
 use crate::negotiation::ranges;
-use crate::parameters::pairs;
+use crate::parameters::{check_query, pairs};
 use crate::public_url::LinkBase;
 use crate::response_formats::{self, Kind};
+use crate::state::Client;
 use crate::text::uri;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -82,14 +83,23 @@ struct Request {
         NotFound<Text>,
         NotAcceptable<Text>))]
 pub(crate) fn with_suffix(suffix: &'static str) -> MethodRouter<AppState> {
-    get(async move |State(state): State<AppState>, links: LinkBase, RawQuery(query): RawQuery, headers: HeaderMap| {
-        let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
-        respond(&state, links, &parameters, &headers, suffix).await.unwrap_or_else(IntoResponse::into_response)
-    })
+    get(
+        async move |State(state): State<AppState>,
+                    client: Client,
+                    links: LinkBase,
+                    RawQuery(query): RawQuery,
+                    headers: HeaderMap| {
+            let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
+            respond(&state, client, links, &parameters, &headers, suffix)
+                .await
+                .unwrap_or_else(IntoResponse::into_response)
+        },
+    )
 }
 
 async fn respond(
     state: &AppState,
+    client: Client,
     links: LinkBase,
     parameters: &[(String, String)],
     headers: &HeaderMap,
@@ -106,7 +116,13 @@ async fn respond(
     let request = Request::read(parameters, headers, suffix)?;
     let profile = request.profile;
     let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let made = state.work(move |state| page(state, &links, &request, media_type, known.as_deref())).await?;
+    let runs_model = request.query.is_some() && state.searcher.has_reranker();
+    let permit = if runs_model { Some(state.acquire_permit(client).await?) } else { None };
+    let page_of = move |state: &AppState| {
+        let _permit = permit;
+        page(state, &links, &request, media_type, known.as_deref())
+    };
+    let made = state.work(page_of).await?;
     let mut response = match made.body {
         Some(bytes) => response_formats::sent(media_type, bytes),
         None => StatusCode::NOT_MODIFIED.into_response(),
@@ -114,7 +130,8 @@ async fn respond(
     let own = response.headers_mut();
     own.extend(made.links.into_iter().map(|link| (header::LINK, link)));
     own.insert(header::ETAG, made.tag);
-    own.append(header::VARY, HeaderValue::from_static("accept-profile"));
+    // Those of a response without a body, too.
+    own.insert(header::VARY, HeaderValue::from_static("accept, accept-profile"));
     if let Ok(iri) = HeaderValue::from_str(&format!("<{}>", profile.iri())) {
         own.insert("content-profile", iri);
     }
@@ -137,13 +154,17 @@ impl Request {
             Some(text) => Profile::from_text(text).ok_or_else(|| unknown_profile(text))?,
             None => accepted_profile(headers),
         };
+        let query = value("q").map(str::to_owned);
+        if let Some(query) = &query {
+            check_query(query)?;
+        }
         Ok(Self {
             profile,
             suffix,
             page: number("page", 1, usize::MAX)?,
             rows: number("rows", ROWS, MOST)?,
             modified_since: value("modified_since").map(moment).transpose()?,
-            query: value("q").map(str::to_owned),
+            query,
             others: parameters.iter().filter(|(name, _)| name != "page").cloned().collect(),
         })
     }

@@ -1,7 +1,7 @@
 //! Errors of queries, explained: the place in the query, and how to correct it.
 
 use crate::pages::PageContext;
-use lodeseek_sparql::{SyntaxError, SyntaxErrorCause};
+use lodeseek_sparql::{SparqlLimits, SyntaxError, SyntaxErrorCause};
 
 /// An error of a query as a sentence.
 pub(super) struct Failure {
@@ -25,8 +25,8 @@ pub(super) struct Place {
 
 impl Failure {
     /// Explains an error. Errors other than of syntax are returned as they are.
-    pub(super) fn new(page: &PageContext, query: &str, message: &str) -> Self {
-        let Some(error) = SyntaxError::find(query) else {
+    pub(super) fn new(page: &PageContext, query: &str, message: &str, limits: &SparqlLimits) -> Self {
+        let Some(error) = SyntaxError::find(query, limits) else {
             return Self { sentence: message.to_owned(), advice: None, place: None, detail: String::new() };
         };
         let (mut advice, mut detail) = (None, String::new());
@@ -68,16 +68,16 @@ mod tests {
     #[test]
     fn places_are_lines_with_a_marked_word() {
         let query = "SELECT *\nWHERE { ?é ?p }";
-        let place = Place::marked(&SyntaxError::find(query).expect("an error"), query);
+        let place = Place::marked(&SyntaxError::find(query, &SparqlLimits::default()).expect("an error"), query);
         assert_eq!(
             (place.line, place.before.as_str(), place.marked.as_str(), place.after.as_str()),
             (2, "WHERE { ?é ?p ", "}", "")
         );
         let query = "ASK {\n?s foaf:name ?n }";
-        let place = Place::marked(&SyntaxError::find(query).expect("an error"), query);
+        let place = Place::marked(&SyntaxError::find(query, &SparqlLimits::default()).expect("an error"), query);
         assert_eq!((place.before.as_str(), place.marked.as_str(), place.after.as_str()), ("?s ", "foaf:", "name ?n }"));
         let query = "ASK {";
-        let place = Place::marked(&SyntaxError::find(query).expect("an error"), query);
+        let place = Place::marked(&SyntaxError::find(query, &SparqlLimits::default()).expect("an error"), query);
         assert_eq!((place.before.as_str(), place.marked.as_str()), ("ASK {", ""));
     }
 }

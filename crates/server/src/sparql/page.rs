@@ -79,7 +79,7 @@ pub(super) fn page(
         None => {}
         Some(Err(error)) => {
             status = error.status;
-            page.failure = Some(Failure::new(context, text, &error.message));
+            page.failure = Some(Failure::new(context, text, &error.message, &state.sparql.limits));
         }
         Some(Ok(answer)) => {
             page.truncated = answer.is_truncated();

@@ -29,7 +29,7 @@ use axum::extract::{FromRequestParts, RawQuery, State};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::{IntoResponse, Response};
-use lodeseek_sparql::{Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError};
+use lodeseek_sparql::{Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError, SparqlLimits};
 use oxrdf::NamedNode;
 use std::convert::Infallible;
 use std::io;
@@ -46,6 +46,8 @@ pub(super) const BODIES: &str = "application/sparql-query, application/x-www-for
 
 /// Number of bytes that are buffered before streaming.
 const BUFFERED_BYTES: usize = 64 << 10;
+/// Maximum size of the terms of an answer that is held completely, as a page or for HTTP/1.0, in megabytes.
+const HELD_MEGABYTES: u64 = 16;
 
 /// A query as a form, for its description.
 struct QueryForm;
@@ -219,20 +221,28 @@ async fn respond(state: &AppState, parameters: Pairs, context: &RequestContext) 
             let client = state.proxies.client(&context.headers, &context.extensions);
             QueryRequest { client, services: Some(Arc::clone(&state.sparql.services)), ..request }
         }
-        Err(error) => return refused(state, "", error, &parameters, context),
+        Err(error) => return refused(state, String::new(), error, &parameters, context).await,
     };
     let query = request.query.clone();
     match answered(state, request, &parameters, context).await {
         Ok(response) => response,
-        Err(error) => refused(state, &query, error, &parameters, context),
+        Err(error) => refused(state, query, error, &parameters, context).await,
     }
 }
 
-fn refused(state: &AppState, query: &str, error: ApiError, parameters: &Pairs, context: &RequestContext) -> Response {
-    if response_formats::prefers_pages(parameters, &context.headers) {
-        return page::page(state, &context.page, query, Some(Err(error)));
+async fn refused(
+    state: &AppState,
+    query: String,
+    error: ApiError,
+    parameters: &Pairs,
+    context: &RequestContext,
+) -> Response {
+    if !response_formats::prefers_pages(parameters, &context.headers) {
+        return error.into_response();
     }
-    error.into_response()
+    let context = context.page.clone();
+    let page = state.work(move |state| Ok(page::page(state, &context, &query, Some(Err(error))))).await;
+    page.unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn answered(
@@ -245,19 +255,25 @@ async fn answered(
     let cancellation = Cancellation::default();
     let gone = CancelOnDrop(cancellation.clone());
     let query = request.query.clone();
-    let buffered = if context.version < Version::HTTP_11 { usize::MAX } else { BUFFERED_BYTES };
+    let is_streamed = context.version >= Version::HTTP_11;
+    let buffered = if is_streamed { BUFFERED_BYTES } else { usize::MAX };
+    let mut limits = Arc::clone(&state.sparql.limits);
+    if !is_streamed || response_formats::prefers_pages(parameters, &context.headers) {
+        let answer_megabytes = limits.answer_megabytes.min(HELD_MEGABYTES);
+        limits = Arc::new(SparqlLimits { answer_megabytes, ..(*limits).clone() });
+    }
     let (answer, is_complete) = state
         .work(move |state| {
             let _span = tracing::info_span!(target: "traces", "evaluate").entered();
-            let mut answer = state.sparql.engine.stream(&request, &state.sparql.limits, &cancellation)?;
+            let mut answer = state.sparql.engine.stream(&request, &limits, &cancellation)?;
             let is_complete = answer.hold(buffered)?;
             Ok((answer, is_complete))
         })
         .await?;
     match Kind::for_head(answer.head()).negotiate(parameters, &context.headers)? {
         response_formats::HTML => {
-            let answer = state.work(move |_| Ok(answer.whole()?)).await?;
-            Ok(page::page(state, &context.page, &query, Some(Ok(answer))))
+            let context = context.page.clone();
+            state.work(move |state| Ok(page::page(state, &context, &query, Some(Ok(answer.whole()?))))).await
         }
         media_type if is_complete => state.work(move |_| write(&answer.whole()?, media_type)).await,
         media_type => sent(answer, media_type, gone).await,

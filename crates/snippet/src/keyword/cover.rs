@@ -121,15 +121,17 @@ pub(super) fn weight(weights: &[f64], set: KeywordSet) -> f64 {
 /// first.
 pub(super) fn cover(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<KeywordSet> {
     let all = sets.iter().fold(KeywordSet::NONE, |all, &set| all.union(set));
-    let mut sets: Vec<KeywordSet> =
-        sets.iter().copied().filter(|set| !sets.iter().any(|other| contains(*other, *set))).collect();
+    let is_exact = all.len() <= MAX_EXACT_KEYWORDS;
+    let mut sets: Vec<KeywordSet> = if is_exact {
+        sets.iter().copied().filter(|set| !sets.iter().any(|other| contains(*other, *set))).collect()
+    } else {
+        // Many keywords have many sets, too many to compare each with each other. The greedy choice takes none that another contains,
+        // since it is lighter.
+        sets.to_vec()
+    };
     let by_weight = |a: &KeywordSet, b: &KeywordSet| weight(weights, *b).total_cmp(&weight(weights, *a)).then(a.cmp(b));
     sets.sort_by(by_weight);
-    let mut cover = if all.len() <= MAX_EXACT_KEYWORDS {
-        fewest(&sets, all, weights, limit)
-    } else {
-        greedy(&sets, weights, limit)
-    };
+    let mut cover = if is_exact { fewest(&sets, all, weights, limit) } else { greedy(&sets, weights, limit) };
     cover.sort_by(by_weight);
     cover
 }

@@ -58,10 +58,8 @@ impl SnippetExtractor for PatternRepresentatives<'_> {
                 interrupted = true;
                 break;
             }
-            builder.show(&pattern);
+            interrupted |= !builder.show(&pattern, budget, self.options.deadline);
         }
-        interrupted |= builder.triples.len() > budget.0;
-        builder.triples.truncate(budget.0);
         Snippet { gain: described_share(&entity_graph, &builder.triples), triples: builder.triples, interrupted }
     }
 }
@@ -76,13 +74,18 @@ struct SnippetBuilder<'s, 'g> {
 }
 
 impl SnippetBuilder<'_, '_> {
-    fn show(&mut self, pattern: &EntityPattern<'_>) {
-        let Some(entity) = self.representative(pattern) else { return };
+    /// Shows a pattern. Returns false if the budget or the deadline ended it: a pattern may have as many elements as the graph has
+    /// triples.
+    fn show(&mut self, pattern: &EntityPattern<'_>, budget: TripleBudget, deadline: Deadline<'_>) -> bool {
+        let Some(entity) = self.representative(pattern) else { return true };
         let number = self.entity_graph.number(entity);
         for &element in pattern.elements {
             if !self.shown.get(&entity).is_some_and(|shown| shown.contains(&element))
                 && let Some(triple) = self.example(number, element)
             {
+                if self.triples.len() >= budget.0 || (!self.triples.is_empty() && deadline.has_passed()) {
+                    return false;
+                }
                 self.add(triple);
             }
         }
@@ -90,6 +93,7 @@ impl SnippetBuilder<'_, '_> {
             // An entity whose only types are literals: any of its triples represents it.
             self.triples.extend(self.entity_graph.outgoing(number).next().map(|place| self.entity_graph.triple(place)));
         }
+        true
     }
 
     fn representative(&self, pattern: &EntityPattern<'_>) -> Option<TermId> {
