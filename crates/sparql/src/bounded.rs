@@ -147,6 +147,12 @@ fn makes_distinct_triples(template: &[TriplePattern], pattern: &GraphPattern) ->
         | GraphPattern::Graph { name: NamedNodePattern::NamedNode(_), inner } => {
             makes_distinct_triples(template, inner)
         }
+        GraphPattern::Project { inner, variables } => {
+            let is_visible =
+                |name: Option<&str>| name.is_none_or(|name| variables.iter().any(|one| one.as_str() == name));
+            let made = template.iter().filter(|made| names_of(made).into_iter().all(is_visible)).cloned();
+            makes_distinct_triples(&made.collect::<Vec<_>>(), inner)
+        }
         GraphPattern::Union { left, right } => {
             makes_distinct_triples(template, left) && makes_distinct_triples(template, right)
         }
@@ -171,19 +177,24 @@ fn has_variables_of(made: &TriplePattern, read: &TriplePattern) -> bool {
 
 /// Returns true if no variable occurs twice and none is in a triple term: such a pattern reads triples that match nothing.
 fn has_distinct_variables(triple: &TriplePattern) -> bool {
-    let predicate = match &triple.predicate {
-        NamedNodePattern::Variable(variable) => Some(variable.as_str()),
-        NamedNodePattern::NamedNode(_) => None,
-    };
     if [&triple.subject, &triple.object]
         .into_iter()
         .any(|term| matches!(term, TermPattern::Triple(_)) && !is_constant(term))
     {
         return false;
     }
-    let names = [name(&triple.subject), predicate, name(&triple.object)];
+    let names = names_of(triple);
     let different = |a: usize, b: usize| names[a].is_none() || names[a] != names[b];
     different(0, 1) && different(0, 2) && different(1, 2)
+}
+
+/// Returns the variables of a pattern, by their place.
+fn names_of(triple: &TriplePattern) -> [Option<&str>; 3] {
+    let predicate = match &triple.predicate {
+        NamedNodePattern::Variable(variable) => Some(variable.as_str()),
+        NamedNodePattern::NamedNode(_) => None,
+    };
+    [name(&triple.subject), predicate, name(&triple.object)]
 }
 
 fn name(term: &TermPattern) -> Option<&str> {
@@ -216,6 +227,8 @@ mod tests {
             "SELECT (COUNT(*) AS ?n) { VALUES ?x { 1 2 3 } FILTER(?x > 1) }",
             "SELECT ?x { VALUES ?x { 1 2 3 } VALUES ?y { 1 2 3 } } ORDER BY ?x",
             "CONSTRUCT { ?s <x:q> ?o } WHERE { ?s <x:p> ?o }",
+            "CONSTRUCT WHERE { ?s ?p ?o }",
+            "CONSTRUCT { ?s <x:q> ?o } WHERE { { SELECT ?s ?o { ?s <x:p> ?o } } }",
             "DESCRIBE <x:s>",
         ] {
             assert!(is_cheap(query), "{query}");
@@ -247,6 +260,7 @@ mod tests {
             "CONSTRUCT { ?s <x:p> ?unbound } WHERE { ?s ?p ?o }",
             "CONSTRUCT { ?s ?p <x:o> } WHERE { ?s ?p ?o }",
             "CONSTRUCT { ?o ?p ?s } WHERE { ?s ?p ?o }",
+            "CONSTRUCT { ?s <x:q> ?o } WHERE { { SELECT ?s { ?s <x:p> ?o } } }",
             "CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } }",
             "CONSTRUCT { ?s <x:q> ?x } WHERE { ?s <x:p> <x:o> BIND(1 / 0 AS ?x) }",
             &format!("SELECT * {{ VALUES ?x {{ 1 }} FILTER({comparisons} ?x = 1) }}"),

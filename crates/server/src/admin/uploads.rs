@@ -181,7 +181,7 @@ impl HttpBody for BoundedBody {
         if let Poll::Ready(Some(Ok(frame))) = &polled {
             let received = frame.data_ref().map_or(0, Bytes::len);
             if self.unread.fetch_add(received, Ordering::Relaxed) + received > MAX_UNREAD_BYTES {
-                return Poll::Ready(Some(Err(axum::Error::new("the form has no part with the declared boundary"))));
+                return Poll::Ready(Some(Err(axum::Error::new("too many unread bytes"))));
             }
         }
         polled
@@ -197,7 +197,7 @@ impl Form {
     }
 
     async fn next_field(&mut self) -> Result<Option<FormField<'_>>, ApiError> {
-        let field = self.fields.next_field().await.map_err(|error| form_error(&error))?;
+        let field = self.fields.next_field().await.map_err(|error| form_error(&error, &self.unread))?;
         self.unread.store(0, Ordering::Relaxed);
         Ok(field.map(|field| FormField { field, unread: &self.unread }))
     }
@@ -211,13 +211,16 @@ struct FormField<'f> {
 
 impl FormField<'_> {
     async fn chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
-        let chunk = self.field.chunk().await.map_err(|error| form_error(&error))?;
+        let chunk = self.field.chunk().await.map_err(|error| form_error(&error, self.unread))?;
         self.unread.store(0, Ordering::Relaxed);
         Ok(chunk)
     }
 }
 
-fn form_error(error: &MultipartError) -> ApiError {
+fn form_error(error: &MultipartError, unread: &Unread) -> ApiError {
+    if unread.load(Ordering::Relaxed) > MAX_UNREAD_BYTES {
+        return ApiError::bad_request("the form has no part with the declared boundary");
+    }
     ApiError::with_status(error.status(), error.body_text())
 }
 
