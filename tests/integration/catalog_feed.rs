@@ -49,6 +49,8 @@ async fn the_pages_hold_every_dataset_once_whichever_way_they_are_followed() {
         let refused = site.get(&format!("/catalog.ttl?{wrong}")).await;
         assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{wrong}");
     }
+    let long = site.get(&format!("/catalog.ttl?q={}", "tree+".repeat(500))).await;
+    assert_eq!(long.status, StatusCode::URI_TOO_LONG);
 }
 
 #[tokio::test]

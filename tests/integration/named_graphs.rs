@@ -70,6 +70,9 @@ async fn graphs_have_the_iris_of_datasets_through_every_load() {
     home.load(&catalog);
     let (state, kept) = home.state(limits());
     let site = Site::behind(app(state), kept);
+    let empty = |graph: &str| format!("ASK {{ GRAPH <{graph}> {{}} }}");
+    assert_eq!(ask(&site, &empty(&names[0])).await["boolean"], true);
+    assert_eq!(ask(&site, &empty("http://e.org/unknown")).await["boolean"], false);
     let labels = "SELECT ?o { GRAPH ?g { ?s <http://e.org/p> ?o } ?g <http://purl.org/dc/terms/title> ?t } ORDER BY ?t";
     assert_eq!(values(&site, GRAPHS, "g").await, names, "a load changes no name");
     assert_eq!(values(&site, labels, "o").await, ["two", "b"]);
