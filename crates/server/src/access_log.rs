@@ -53,7 +53,12 @@ pub(crate) async fn log_access(proxies: Arc<Proxies>, request: Request, next: Ne
     let response = next.run(request).instrument(span).await;
     entry.status = response.status();
     // The end of the body, or that of the connection, drops the entry, which logs it.
-    response.map(|body| ObservedBody::wrap(body, move |frame| entry.count(frame)))
+    response.map(|body| {
+        ObservedBody::wrap(body, move |frame| {
+            entry.count(frame);
+            Ok(())
+        })
+    })
 }
 
 /// Status of a request whose connection ended before there was a response: 499, as in the logs of nginx.

@@ -1,4 +1,4 @@
-//! Body of a response with a function that receives each frame. What the function holds is dropped at the end of the body, or of the
+//! Body with a function that receives each frame, and can end it. What the function holds is dropped at the end of the body, or of the
 //! connection.
 
 use axum::body::{Body, Bytes};
@@ -6,20 +6,20 @@ use http_body::{Frame, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A body whose frames a function receives. Unlike `http_body_util`'s `MapFrame`, it keeps the size hint, and so `Content-Length`.
+/// A body whose frames a function receives. An error of the function ends the body. Unlike `http_body_util`'s `MapFrame`, it keeps the size hint, and so `Content-Length`.
 pub(crate) struct ObservedBody<F> {
     body: Body,
     observe: F,
 }
 
-impl<F: FnMut(&Frame<Bytes>) + Send + Unpin + 'static> ObservedBody<F> {
+impl<F: FnMut(&Frame<Bytes>) -> Result<(), axum::Error> + Send + Unpin + 'static> ObservedBody<F> {
     /// Wraps a body.
     pub(crate) fn wrap(body: Body, observe: F) -> Body {
         Body::new(Self { body, observe })
     }
 }
 
-impl<F: FnMut(&Frame<Bytes>) + Unpin> http_body::Body for ObservedBody<F> {
+impl<F: FnMut(&Frame<Bytes>) -> Result<(), axum::Error> + Unpin> http_body::Body for ObservedBody<F> {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -28,8 +28,10 @@ impl<F: FnMut(&Frame<Bytes>) + Unpin> http_body::Body for ObservedBody<F> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
-        if let Poll::Ready(Some(Ok(frame))) = &polled {
-            (self.observe)(frame);
+        if let Poll::Ready(Some(Ok(frame))) = &polled
+            && let Err(error) = (self.observe)(frame)
+        {
+            return Poll::Ready(Some(Err(error)));
         }
         polled
     }

@@ -384,11 +384,14 @@ impl AnswerStream {
     }
 
     /// Receives the complete answer.
-    pub fn whole(mut self) -> Result<Answer, SparqlError> {
-        while self.ended.is_none() {
-            self.more(&mut || ())?;
-        }
-        let truncated = self.is_truncated();
+    pub fn whole(self) -> Result<Answer, SparqlError> {
+        self.whole_within(usize::MAX)
+    }
+
+    /// Receives the answer. It is truncated when its terms have this size in bytes.
+    pub fn whole_within(mut self, bytes: usize) -> Result<Answer, SparqlError> {
+        let is_ended = self.hold(bytes)?;
+        let truncated = !is_ended || self.is_truncated();
         let items = std::mem::take(&mut self.held).into_iter();
         Ok(match &self.head {
             Head::Boolean(value) => Answer::Boolean(*value),

@@ -281,8 +281,8 @@ fn dcmi_box(text: &str) -> Option<BoundingBox> {
     BoundingBox::new(limit("westlimit")?, limit("southlimit")?, limit("eastlimit")?, limit("northlimit")?)
 }
 
-/// Reads positions with the latitude first, separated by white space or commas, as in schema.org's shapes. A box has its
-/// south-western and its north-eastern corner.
+/// Reads positions with the latitude first, separated by white space or commas, as in schema.org's shapes. If `has_corners`,
+/// two positions are the south-western and the north-eastern corner of a box.
 fn box_of_latitudes_first(text: &str, has_corners: bool) -> Option<BoundingBox> {
     let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
     let numbers: Vec<f64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;

@@ -2,6 +2,7 @@
 
 use super::changes::{Change, DatasetUpload, Spool, UploadedFile};
 use crate::error::ApiError;
+use crate::observed_body::ObservedBody;
 use crate::parsing::Parser;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::multipart::{Field, MultipartError};
@@ -14,10 +15,8 @@ use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
 use tokio::sync::Semaphore;
 
 /// Maximum size of an uploaded description, or list of works, in bytes: 16 MiB.
@@ -163,35 +162,17 @@ struct Form {
 /// Number of bytes received since the last field or chunk of a field was read: the reader of forms holds them in memory.
 type Unread = Arc<AtomicUsize>;
 
-/// A body that fails if [`MAX_UNREAD_BYTES`] are unread, as with a boundary that does not occur.
-struct BoundedBody {
-    body: Body,
-    unread: Unread,
-}
-
-impl HttpBody for BoundedBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
-        if let Poll::Ready(Some(Ok(frame))) = &polled {
-            let received = frame.data_ref().map_or(0, Bytes::len);
-            if self.unread.fetch_add(received, Ordering::Relaxed) + received > MAX_UNREAD_BYTES {
-                return Poll::Ready(Some(Err(axum::Error::new("too many unread bytes"))));
-            }
-        }
-        polled
-    }
-}
-
 impl Form {
     async fn open(request: Request) -> Result<Self, ApiError> {
         let unread = Unread::default();
-        let request = request.map(|body| Body::new(BoundedBody { body, unread: Arc::clone(&unread) }));
+        let count = Arc::clone(&unread);
+        // More is unread if, for example, the boundary does not occur.
+        let bounded = move |frame: &Frame<Bytes>| {
+            let received = frame.data_ref().map_or(0, Bytes::len);
+            let unread = count.fetch_add(received, Ordering::Relaxed) + received;
+            if unread <= MAX_UNREAD_BYTES { Ok(()) } else { Err(axum::Error::new("too many unread bytes")) }
+        };
+        let request = request.map(|body| ObservedBody::wrap(body, bounded));
         let fields = Multipart::from_request(request, &()).await;
         Ok(Self { fields: fields.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?, unread })
     }

@@ -340,6 +340,7 @@ fn held_until_end(response: Response, held: impl Send + Unpin + 'static) -> Resp
     response.map(|body| {
         ObservedBody::wrap(body, move |_| {
             let _held = &held;
+            Ok(())
         })
     })
 }

@@ -13,7 +13,7 @@
 //! | … in CSV, TSV and JSON-LD, which cannot signal truncation | the connection is aborted |
 //!
 //! A slow client delays the evaluation. The deadline includes the transfer. If the client disconnects, the evaluation is
-//! cancelled. HTTP/1.0 cannot signal an aborted transfer, so its responses are buffered completely.
+//! cancelled. HTTP/1.0 cannot signal an aborted transfer, so its responses are buffered completely, and truncated at 16 MB.
 
 use super::streaming::{ChunkWriter, End, Timeout, transfer};
 use super::{description, page};
@@ -29,7 +29,7 @@ use axum::extract::{FromRequestParts, RawQuery, State};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::{IntoResponse, Response};
-use lodeseek_sparql::{Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError, SparqlLimits};
+use lodeseek_sparql::{Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError};
 use oxrdf::NamedNode;
 use std::convert::Infallible;
 use std::io;
@@ -46,8 +46,8 @@ pub(super) const BODIES: &str = "application/sparql-query, application/x-www-for
 
 /// Number of bytes that are buffered before streaming.
 const BUFFERED_BYTES: usize = 64 << 10;
-/// Maximum size of the terms of an answer that is held completely, as a page or for HTTP/1.0, in megabytes.
-const HELD_MEGABYTES: u64 = 16;
+/// Maximum size of the terms of an answer that is held completely, as a page or for HTTP/1.0, in bytes.
+const HELD_BYTES: usize = 16 << 20;
 
 /// A query as a form, for its description.
 struct QueryForm;
@@ -256,16 +256,11 @@ async fn answered(
     let gone = CancelOnDrop(cancellation.clone());
     let query = request.query.clone();
     let is_streamed = context.version >= Version::HTTP_11;
-    let buffered = if is_streamed { BUFFERED_BYTES } else { usize::MAX };
-    let mut limits = Arc::clone(&state.sparql.limits);
-    if !is_streamed || response_formats::prefers_pages(parameters, &context.headers) {
-        let answer_megabytes = limits.answer_megabytes.min(HELD_MEGABYTES);
-        limits = Arc::new(SparqlLimits { answer_megabytes, ..(*limits).clone() });
-    }
+    let buffered = if is_streamed { BUFFERED_BYTES } else { HELD_BYTES };
     let (answer, is_complete) = state
         .work(move |state| {
             let _span = tracing::info_span!(target: "traces", "evaluate").entered();
-            let mut answer = state.sparql.engine.stream(&request, &limits, &cancellation)?;
+            let mut answer = state.sparql.engine.stream(&request, &state.sparql.limits, &cancellation)?;
             let is_complete = answer.hold(buffered)?;
             Ok((answer, is_complete))
         })
@@ -273,9 +268,13 @@ async fn answered(
     match Kind::for_head(answer.head()).negotiate(parameters, &context.headers)? {
         response_formats::HTML => {
             let context = context.page.clone();
-            state.work(move |state| Ok(page::page(state, &context, &query, Some(Ok(answer.whole()?))))).await
+            state
+                .work(move |state| Ok(page::page(state, &context, &query, Some(Ok(answer.whole_within(HELD_BYTES)?)))))
+                .await
         }
-        media_type if is_complete => state.work(move |_| write(&answer.whole()?, media_type)).await,
+        media_type if is_complete || !is_streamed => {
+            state.work(move |_| write(&answer.whole_within(HELD_BYTES)?, media_type)).await
+        }
         media_type => sent(answer, media_type, gone).await,
     }
 }

@@ -125,8 +125,8 @@ pub(super) fn cover(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<K
     let mut sets: Vec<KeywordSet> = if is_exact {
         sets.iter().copied().filter(|set| !sets.iter().any(|other| contains(*other, *set))).collect()
     } else {
-        // Many keywords have many sets, too many to compare each with each other. The greedy choice takes none that another contains,
-        // since it is lighter.
+        // Many keywords have many sets, too many to compare each with each other. The greedy choice prefers a set to
+        // those that it contains, since they are lighter.
         sets.to_vec()
     };
     let by_weight = |a: &KeywordSet, b: &KeywordSet| weight(weights, *b).total_cmp(&weight(weights, *a)).then(a.cmp(b));

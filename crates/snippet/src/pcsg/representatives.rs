@@ -18,11 +18,12 @@ const EXAMPLES: usize = 64;
 /// Options of [`PatternRepresentatives`].
 #[derive(Clone, Copy, Default)]
 pub struct RepresentativeOptions<'h> {
-    /// Deadline after which no further pattern is shown.
+    /// Deadline after which no further triple is shown.
     pub deadline: Deadline<'h>,
 }
 
-/// Extractor of pattern representatives. See the module documentation. O(T) after the patterns, for every budget.
+/// Extractor of pattern representatives. See the module documentation. After the patterns, O(T) for each
+/// triple of the budget.
 #[derive(Clone, Copy, Default)]
 pub struct PatternRepresentatives<'h> {
     options: RepresentativeOptions<'h>,
