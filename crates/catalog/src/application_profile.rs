@@ -259,7 +259,7 @@ pub fn to_profile(
     iris: &Iris,
     content: &LocalContent,
 ) -> DcatApDescription {
-    let mut writer = Writer { series: &content.series, ..Writer::new(description, id, iris) };
+    let mut writer = Writer { series: content.series.iter().collect(), ..Writer::new(description, id, iris) };
     for triple in description {
         writer.add_statement(triple);
     }
@@ -277,14 +277,14 @@ struct Writer<'d> {
     id: &'d DatasetId,
     iris: &'d Iris,
     /// Series that are described elsewhere.
-    series: &'d [NamedNode],
+    series: FxHashSet<&'d NamedNode>,
     node: NamedNode,
     /// Classes of the nodes, without those whose mandatory properties are missing.
     classes: FxHashMap<&'d str, FxHashSet<&'d str>>,
     out: Vec<Triple>,
     seen: FxHashSet<Triple>,
-    /// Indexes of a node's statements in `out`.
-    statements: FxHashMap<NamedNode, Vec<usize>>,
+    /// Indexes of the statements in `out`, by node and property.
+    statements: FxHashMap<NamedNode, FxHashMap<String, Vec<usize>>>,
     left_out: Vec<Triple>,
 }
 
@@ -312,8 +312,8 @@ impl<'d> Writer<'d> {
             });
         }
         let (out, left_out) = (Vec::with_capacity(description.len()), Vec::new());
-        let (seen, statements) = (FxHashSet::default(), FxHashMap::default());
-        Self { id, iris, series: &[], node: own, classes, out, seen, statements, left_out }
+        let (series, seen, statements) = (FxHashSet::default(), FxHashSet::default(), FxHashMap::default());
+        Self { id, iris, series, node: own, classes, out, seen, statements, left_out }
     }
 
     /// Sorts the triples by their text, so that the output is the same in every run.
@@ -325,7 +325,8 @@ impl<'d> Writer<'d> {
     fn add(&mut self, subject: &NamedNode, predicate: &str, object: impl Into<Term>) {
         let triple = Triple::new(subject.clone(), NamedNode::new_unchecked(predicate), object);
         if self.seen.insert(triple.clone()) {
-            self.statements.entry(subject.clone()).or_default().push(self.out.len());
+            let properties = self.statements.entry(subject.clone()).or_default();
+            properties.entry(predicate.to_owned()).or_default().push(self.out.len());
             self.out.push(triple);
         }
     }
@@ -339,10 +340,9 @@ impl<'d> Writer<'d> {
         self.objects(node, property).next().is_some()
     }
 
-    fn objects<'a>(&'a self, node: &NamedNode, property: &'a str) -> impl Iterator<Item = &'a Term> + use<'a, 'd> {
-        let places = self.statements.get(node).map_or(&[][..], Vec::as_slice);
-        let triples = places.iter().map(|&place| &self.out[place]);
-        triples.filter(move |triple| triple.predicate.as_str() == property).map(|triple| &triple.object)
+    fn objects<'a>(&'a self, node: &NamedNode, property: &str) -> impl Iterator<Item = &'a Term> + use<'a, 'd> {
+        let places = self.statements.get(node).and_then(|properties| properties.get(property));
+        places.into_iter().flatten().map(|&place| &self.out[place].object)
     }
 
     /// Adds a statement of the description in the form of the profile.
@@ -686,6 +686,21 @@ mod tests {
             |property: &str| profiled.triples.iter().filter(|triple| triple.predicate.as_str() == property).count();
         assert_eq!((count(dcterms::PUBLISHER), count(dcterms::CREATOR), count(dcterms::ACCESS_RIGHTS)), (1, 1, 1));
         assert_eq!(profiled.left_out.len(), 1);
+    }
+
+    /// If each date searched all keywords, the work would be quadratic.
+    #[test]
+    fn many_values_of_a_single_property_are_left_out() {
+        let (id, iris) = (DatasetId::new("1").expect("an id"), Iris::new(Iris::DEFAULT_BASE).expect("a base"));
+        let mut description = Vec::new();
+        for property in [dcat::KEYWORD, dcterms::MODIFIED] {
+            for number in 0..50_000 {
+                let text = Literal::from(number.to_string());
+                description.push(Triple::new(iris.dataset(&id), NamedNode::new_unchecked(property), text));
+            }
+        }
+        let profiled = to_profile(Profile::DcatAp, &description, &id, &iris, &LocalContent::default());
+        assert_eq!(profiled.left_out.len(), 49_999);
     }
 
     #[test]

@@ -133,6 +133,8 @@ pub(super) struct BoundedDescription<'g> {
     colors: FxHashMap<TermId, Color>,
     /// Smallest property that leads to a node; its part is named after it.
     via: FxHashMap<TermId, TermId>,
+    /// First property that leads to a node which links to the dataset.
+    linked_via: FxHashMap<TermId, &'static str>,
     /// Number of nodes that were left out because the description is too deep or too large.
     omitted: usize,
     /// Number of triple terms, which have no place in a dataset's description.
@@ -142,8 +144,16 @@ pub(super) struct BoundedDescription<'g> {
 impl<'g> BoundedDescription<'g> {
     /// Collects the description from the reader's node, without the nodes that the typed fields cover completely.
     pub(super) fn new(reader: NodeReader<'g>, index: &'g CatalogIndex<'g>, typed: &FxHashSet<TermId>) -> Self {
-        let (nodes, colors, via) = (vec![reader.node], FxHashMap::default(), FxHashMap::default());
-        let mut description = Self { reader, index, nodes, colors, via, omitted: 0, triple_terms: 0 };
+        let mut description = Self {
+            reader,
+            index,
+            nodes: vec![reader.node],
+            colors: FxHashMap::default(),
+            via: FxHashMap::default(),
+            linked_via: FxHashMap::default(),
+            omitted: 0,
+            triple_terms: 0,
+        };
         description.collect(typed);
         description.color();
         description
@@ -159,10 +169,11 @@ impl<'g> BoundedDescription<'g> {
 
     fn collect(&mut self, typed: &FxHashSet<TermId>) {
         let mut known: FxHashMap<TermId, u32> = FxHashMap::from_iter([(self.reader.node, 0)]);
-        for (_, node) in self.links() {
+        for (property, node) in self.links() {
             // The description of a catalogue is repeated for each of its datasets: only two steps are followed.
             if known.insert(*node, DEPTH - 2).is_none() {
                 self.nodes.push(*node);
+                self.linked_via.insert(*node, *property);
             }
         }
         let (mut place, mut statements) = (0, 0);
@@ -213,7 +224,9 @@ impl<'g> BoundedDescription<'g> {
     /// If true, an IRI has other statements than its class. The class follows from the property that leads to it.
     fn is_described(&self, node: TermId) -> bool {
         let kind = self.graph().iri(rdf::TYPE);
-        self.graph().subject_triples(node).iter().any(|triple| Some(triple.predicate) != kind)
+        // The triples of a subject are sorted by predicate.
+        let triples = self.graph().subject_triples(node);
+        [triples.first(), triples.last()].into_iter().flatten().any(|triple| Some(triple.predicate) != kind)
     }
 
     /// If true, the property is for internal use of the store.
@@ -307,8 +320,8 @@ impl<'g> BoundedDescription<'g> {
         {
             return Some(part.to_owned());
         }
-        let via = match self.links().iter().find(|(_, linked)| *linked == node) {
-            Some((property, _)) => local_name(property),
+        let via = match self.linked_via.get(&node) {
+            Some(property) => local_name(property),
             None => local_name(self.graph().term(*self.via.get(&node)?).text()),
         };
         let kind: String = via.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -540,4 +553,30 @@ fn normalized(predicate: &str, value: Value) -> Value {
 fn media_type(text: &str) -> Value {
     let name = typed_fields::media_type_name(text);
     if typed_fields::is_media_type(name) { typed_fields::media_type_iri(name) } else { iri_or_literal(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_rdf::TripleGraphBuilder;
+
+    /// If each service searched all links, the work would be quadratic.
+    #[test]
+    fn many_services_are_parts_of_a_description() {
+        let dataset = NamedNode::new_unchecked("http://e.org/set");
+        let mut builder = TripleGraphBuilder::new();
+        for number in 0..50_000 {
+            let service = NamedNode::new_unchecked(format!("http://e.org/service/{number}"));
+            let property = NamedNode::new_unchecked(dcat::SERVES_DATASET);
+            builder.insert(oxrdf::Triple::new(service, property, dataset.clone()).as_ref());
+        }
+        let graph = builder.finish();
+        let node = graph.iri(dataset.as_str()).expect("served");
+        let index = CatalogIndex::new(&graph, FxHashSet::from_iter([node]));
+        let reader = NodeReader { graph: &graph, node, dataset_iri: None };
+        let description = BoundedDescription::new(reader, &index, &FxHashSet::default());
+        let statements = ExtraStatements::new(description, TypedNodes::default());
+        let is_service = |node: &Node| matches!(node, Node::Part(name) if name.starts_with("servedBy-"));
+        assert_eq!(statements.names.values().filter(|node| is_service(node)).count(), 50_000);
+    }
 }

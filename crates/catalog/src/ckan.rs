@@ -101,13 +101,20 @@ fn is_package(value: &Value) -> bool {
     is_list("resources") || has("owner_org") || keyed || has("notes") && (has("name") || has("id"))
 }
 
-/// Reads packages.
+/// Reads packages. A deleted one is reported, but does not count as unreadable: its dataset is delisted.
 pub(super) fn read(packages: Vec<&Value>, path: &Path) -> Catalog {
-    read_entries(packages, path, write_entry)
+    let deleted = packages.iter().filter(|package| is_deleted(package.get("state"))).count();
+    let mut catalog = read_entries(packages, path, write_entry);
+    catalog.unreadable_entries -= deleted;
+    catalog
+}
+
+fn is_deleted(state: Option<&Value>) -> bool {
+    state.and_then(Value::as_str) == Some("deleted")
 }
 
 fn write_entry(package: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
-    if package.get("state").and_then(Value::as_str) == Some("deleted") {
+    if is_deleted(package.get("state")) {
         return Err("ignored: its state in the portal is `deleted`".to_owned());
     }
     let mut package = with_extras(package);
@@ -321,4 +328,22 @@ fn distribution(mut resource: Object, node: &Subject, builder: &mut DcatBuilder)
     }
     builder.fields(&part, &mut resource, RESOURCE);
     builder.extras(&part, resource);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deleted_packages_are_not_unreadable() {
+        let document = json!({"success": true, "result": {"count": 3, "results": [
+            {"id": "1", "name": "rivers", "title": "Rivers", "state": "active", "resources": []},
+            {"id": "2", "name": "lakes", "title": "Lakes", "state": "deleted", "resources": []},
+            "no package",
+        ]}});
+        let catalog = read(entries(&document).expect("packages"), Path::new("ckan.json"));
+        let ids: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).collect();
+        assert_eq!((ids.as_slice(), catalog.unreadable_entries), (&["rivers"][..], 1));
+        assert_eq!(catalog.problems.len(), 2, "{:?}", catalog.problems);
+    }
 }

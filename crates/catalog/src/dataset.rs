@@ -1,9 +1,15 @@
 //! Types for the metadata of a dataset.
 
-use super::Statement;
+use super::{Node, Statement, Value};
 use lodeseek_ranking::DatasetId;
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+
+/// Maximum size of one text of a description, in bytes.
+pub(super) const MAX_TEXT: usize = 100_000;
+/// Maximum size of all texts of a description, in bytes: 16 MiB.
+pub(super) const MAX_TEXTS: usize = 16 << 20;
 
 /// A text with its language, if declared.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -48,7 +54,7 @@ pub struct Agent {
 }
 
 /// Location of a distribution.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Location {
     /// Path from the catalogue, relative to the catalogue's folder.
@@ -258,7 +264,8 @@ impl Metadata {
 
     /// Iterates over the creators, then over the publishers that are not creators.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
-        let publishers = self.publishers.iter().filter(|agent| !self.creators.contains(agent));
+        let creators: FxHashSet<&Agent> = self.creators.iter().collect();
+        let publishers = self.publishers.iter().filter(move |agent| !creators.contains(agent));
         self.creators.iter().chain(publishers)
     }
 
@@ -362,6 +369,36 @@ impl Dataset {
     pub fn new(metadata: Metadata) -> Self {
         Self { metadata, distributions: Vec::new(), remote: None, extra_statements: Vec::new() }
     }
+
+    /// Removes texts of more than [`MAX_TEXT`] bytes, and those that follow [`MAX_TEXTS`] bytes of text. Returns their number.
+    pub(super) fn limit_texts(&mut self) -> usize {
+        let (mut left, mut omitted) = (MAX_TEXTS, 0);
+        let mut keeps = |text: &str| {
+            let fits = text.len() <= MAX_TEXT && text.len() <= left;
+            if fits {
+                left -= text.len();
+            } else {
+                omitted += 1;
+            }
+            fits
+        };
+        let data = &mut self.metadata;
+        for texts in
+            [&mut data.titles, &mut data.alternatives, &mut data.descriptions, &mut data.notes, &mut data.keywords]
+        {
+            texts.retain(|text| keeps(&text.value));
+        }
+        data.themes.retain(|theme| keeps(&theme.label));
+        data.introduced_by.retain(|work| keeps(&work.title));
+        data.creators.retain(|agent| keeps(&agent.name));
+        data.publishers.retain(|agent| keeps(&agent.name));
+        self.extra_statements.retain(|statement| match &statement.object {
+            Value::Literal(literal) => keeps(literal.value()),
+            Value::Node(Node::Iri(iri)) => keeps(iri),
+            Value::Node(_) => true,
+        });
+        omitted
+    }
 }
 
 #[cfg(test)]
@@ -374,6 +411,31 @@ mod tests {
         assert!(DatasetId::new("").is_err() && DatasetId::new("a b").is_err() && DatasetId::new("a\u{7}").is_err());
         assert_eq!(DatasetId::from_text(" a b ").map(|id| id.to_string()), Some("a-b".to_owned()));
         assert_eq!(DatasetId::from_text("  "), None);
+    }
+
+    #[test]
+    fn long_texts_are_left_out() {
+        let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
+        let text = |length: usize| Text::plain("a".repeat(length));
+        dataset.metadata.titles = vec![text(MAX_TEXT + 1), text(5)];
+        dataset.metadata.descriptions = vec![text(MAX_TEXT); 1 + MAX_TEXTS / MAX_TEXT];
+        dataset.metadata.keywords = vec![text(80_000), text(3)];
+        assert_eq!(dataset.limit_texts(), 3);
+        let Metadata { titles, descriptions, keywords, .. } = dataset.metadata;
+        assert_eq!((titles.len(), descriptions.len(), keywords.len()), (1, MAX_TEXTS / MAX_TEXT, 1));
+    }
+
+    /// If each publisher were compared with all creators, the work would be quadratic.
+    #[test]
+    fn many_agents_are_listed_once() {
+        let agents = |numbers: std::ops::Range<u32>| {
+            numbers.map(|number| Agent { name: format!("Agent {number}"), iri: None }).collect::<Vec<_>>()
+        };
+        let id = DatasetId::new("a").expect("an id");
+        let metadata =
+            Metadata { creators: agents(0..100_000), publishers: agents(99_999..200_000), ..Metadata::new(id) };
+        assert_eq!(metadata.agents().count(), 200_000);
+        assert_eq!(metadata.agents().nth(100_000).map(|agent| agent.name.as_str()), Some("Agent 100000"));
     }
 
     #[test]

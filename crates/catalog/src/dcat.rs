@@ -285,11 +285,11 @@ pub fn metadata_of(graph: &TripleGraph, node: &NamedNode, id: DatasetId) -> Opti
 impl<'g> NodeReader<'g> {
     /// Returns the distinct agents in the order of the properties, and adds their nodes to `nodes`.
     fn agents(&self, properties: &[&str], nodes: &mut FxHashMap<TermId, Agent>) -> Vec<Agent> {
-        let mut agents = Vec::new();
+        let (mut agents, mut seen) = (Vec::new(), FxHashSet::default());
         for object in properties.iter().flat_map(|property| self.objects(property)) {
             let Some(agent) = self.at(object).agent().filter(|agent| !agent.name.is_empty()) else { continue };
             nodes.insert(object, agent.clone());
-            if !agents.contains(&agent) {
+            if seen.insert(agent.clone()) {
                 agents.push(agent);
             }
         }
@@ -442,12 +442,13 @@ impl<'g> NodeReader<'g> {
                 last = Some(node);
             }
         }
+        let mut known: FxHashSet<Location> = distributions.iter().map(|one| one.location.clone()).collect();
         for dump in self
             .objects(void::DATA_DUMP)
             .filter(|dump| !matches!(self.graph.term(*dump), TermRef::Blank(_) | TermRef::Triple(_)))
         {
             let location = location(self.graph.term(dump).text());
-            if distributions.iter().all(|known| known.location != location) {
+            if known.insert(location.clone()) {
                 distributions.push(Distribution::new(location));
             }
         }
@@ -640,6 +641,27 @@ mod tests {
         let mut read = from_triples(&graph, &iris.dataset(&dataset.metadata.id)).expect("described");
         read.metadata.creators.sort();
         assert_eq!(read, dataset);
+    }
+
+    /// If each agent or dump were compared with all others, the work would be quadratic.
+    #[test]
+    fn many_agents_and_dumps_are_read() {
+        let dataset = NamedNode::new_unchecked("http://e.org/set");
+        let mut triples = Vec::new();
+        for number in 0..50_000 {
+            let creator = oxrdf::Literal::from(format!("Creator {number}"));
+            let dump = NamedNode::new_unchecked(format!("http://e.org/{number}.nt"));
+            triples.push(OxTriple::new(dataset.clone(), NamedNode::new_unchecked(dcterms::CREATOR), creator));
+            triples.push(OxTriple::new(dataset.clone(), NamedNode::new_unchecked(void::DATA_DUMP), dump));
+        }
+        let graph = graph_of(&triples);
+        let node = graph.iri(dataset.as_str()).expect("described");
+        let reader = NodeReader { graph: &graph, node, dataset_iri: None };
+        let agents = reader.agents(&[dcterms::CREATOR, dcterms::CREATOR], &mut FxHashMap::default());
+        assert_eq!(agents.len(), 50_000);
+        let index = CatalogIndex::for_entry(&graph, node);
+        let description = BoundedDescription::new(reader, &index, &FxHashSet::default());
+        assert_eq!(reader.distributions(&description, &mut TypedNodes::default()).len(), 50_000);
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Properties of a dataset beyond the typed fields, with labels and values for readers.
 
+use super::statement::{NodeCache, StatementIndex, cached};
 use super::{Dataset, Node, Statement, Value};
 use lodeseek_rdf::vocab::{
     adms, dcat, dcatus, dcterms, dpv, foaf, geodcatap, healthdcatap, owl, prov, rdf, rdfs, skos, vcard,
 };
 use lodeseek_rdf::{local_name, words};
+use std::collections::BTreeSet;
 
 /// Maximum number of values per property.
 const SHOWN: usize = 10;
@@ -98,14 +100,18 @@ impl Dataset {
     /// Returns the properties beyond the typed fields, in a fixed order.
     #[must_use]
     pub fn extra_properties(&self) -> Vec<ExtraProperty> {
+        let texts = ValueTexts::new(&self.extra_statements);
         let mut properties = Vec::new();
         for (property, name) in PROPERTIES {
-            let values = self.property_values(&Node::Dataset, property).filter_map(|value| self.value_text(value));
-            let mut values: Vec<String> = values.filter(|value| !value.is_empty()).collect();
-            values.sort();
-            values.dedup();
+            let mut values = BTreeSet::new();
+            for value in texts.statements.values(&Node::Dataset, property) {
+                values.extend(texts.value_text(value).filter(|text| !text.is_empty()));
+                if values.len() > SHOWN {
+                    values.pop_last();
+                }
+            }
             let named = |value| ExtraProperty { property, label: name, value };
-            properties.extend(values.into_iter().take(SHOWN).map(named));
+            properties.extend(values.into_iter().map(named));
         }
         properties
     }
@@ -113,46 +119,46 @@ impl Dataset {
     /// Returns the IRIs of the values of a property, in the order of the statements: of a part, that which it denotes.
     #[must_use]
     pub fn linked_iris(&self, property: &str) -> Vec<&str> {
+        let statements = StatementIndex::new(&self.extra_statements);
         let mut iris = Vec::new();
-        for value in self.property_values(&Node::Dataset, property) {
+        for value in statements.values(&Node::Dataset, property) {
             match value {
                 Value::Node(Node::Iri(iri)) => iris.push(iri.as_str()),
-                Value::Node(part @ Node::Part(_)) => iris.extend(self.same_as(part)),
+                Value::Node(part @ Node::Part(_)) => iris.extend(statements.same_as(part).next()),
                 Value::Node(Node::Dataset) | Value::Literal(_) => {}
             }
         }
         iris
     }
+}
 
-    fn same_as(&self, part: &Node) -> Option<&str> {
-        self.property_values(part, owl::SAME_AS).find_map(|value| match value {
-            Value::Node(Node::Iri(iri)) => Some(iri.as_str()),
-            _ => None,
-        })
+/// Texts of the values of a description.
+struct ValueTexts<'d> {
+    statements: StatementIndex<'d>,
+    /// Texts of agents and roles: many attributions may share one.
+    attributed: NodeCache<'d, Option<String>>,
+}
+
+impl<'d> ValueTexts<'d> {
+    fn new(statements: &'d [Statement]) -> Self {
+        Self { statements: StatementIndex::new(statements), attributed: NodeCache::default() }
     }
 
-    pub(super) fn property_values<'d, 'q>(
-        &'d self,
-        node: &'q Node,
-        property: &'q str,
-    ) -> impl Iterator<Item = &'d Value> + use<'d, 'q> {
-        let is_requested = move |one: &&Statement| one.subject == *node && one.predicate == property;
-        self.extra_statements.iter().filter(is_requested).map(|one| &one.object)
-    }
-
-    fn value_text(&self, value: &Value) -> Option<String> {
+    fn value_text(&self, value: &'d Value) -> Option<String> {
         match value {
             Value::Literal(literal) => Some(literal.value().trim().to_owned()),
             Value::Node(Node::Iri(iri)) => Some(iri.clone()),
             Value::Node(Node::Dataset) => None,
-            Value::Node(part @ Node::Part(_)) => self.part_text(part),
+            Value::Node(part @ Node::Part(_)) => {
+                self.name(part).or_else(|| self.attribution(part)).or_else(|| self.listed_values(part))
+            }
         }
     }
 
     /// Returns the name of a part. A period without a name becomes its two ends; an e-mail address follows the name.
-    fn part_text(&self, part: &Node) -> Option<String> {
+    fn name(&self, part: &Node) -> Option<String> {
         let text = |property: &str| {
-            self.property_values(part, property).find_map(|value| match value {
+            self.statements.values(part, property).find_map(|value| match value {
                 Value::Literal(literal) => Some(literal.value().trim().to_owned()),
                 Value::Node(Node::Iri(iri)) => Some(iri.clone()),
                 Value::Node(_) => None,
@@ -164,28 +170,34 @@ impl Dataset {
         let mail = text(vcard::HAS_EMAIL).map(|mail| mail.trim_start_matches("mailto:").to_owned());
         match (name.or(period), mail) {
             (Some(name), Some(mail)) if name != mail => Some(format!("{name} ({mail})")),
-            (name, mail) => name.or(mail).or_else(|| self.attribution(part)).or_else(|| self.listed_values(part)),
+            (name, mail) => name.or(mail),
         }
     }
 
     /// Returns the agent of an attribution with its role.
     fn attribution(&self, part: &Node) -> Option<String> {
-        let agent = self.property_values(part, prov::AGENT).find_map(|agent| match agent {
-            Value::Node(Node::Part(_)) | Value::Literal(_) => self.value_text(agent),
-            Value::Node(Node::Iri(iri)) => Some(iri.clone()),
-            Value::Node(Node::Dataset) => None,
-        })?;
-        let role = self.property_values(part, dcat::HAD_ROLE).find_map(|role| match role {
+        let agent = self.statements.values(part, prov::AGENT).find_map(|agent| self.attributed_text(agent))?;
+        let role = self.statements.values(part, dcat::HAD_ROLE).find_map(|role| match role {
             Value::Node(Node::Iri(iri)) => Some(words(local_name(iri))),
-            other => self.value_text(other),
+            other => self.attributed_text(other),
         });
         Some(role.map_or(agent.clone(), |role| format!("{agent} ({role})")))
+    }
+
+    /// Returns the text of an agent or a role. Its own attributions are not followed: they may form a cycle.
+    fn attributed_text(&self, value: &'d Value) -> Option<String> {
+        match value {
+            Value::Node(part @ Node::Part(_)) => {
+                cached(&self.attributed, part, || self.name(part).or_else(|| self.listed_values(part)))
+            }
+            other => self.value_text(other),
+        }
     }
 
     /// Returns the values of a part without a name, for example of a restriction.
     fn listed_values(&self, part: &Node) -> Option<String> {
         let mut values = Vec::new();
-        for one in self.extra_statements.iter().filter(|one| one.subject == *part && one.predicate != rdf::TYPE) {
+        for one in self.statements.about(part).iter().filter(|one| one.predicate != rdf::TYPE) {
             match &one.object {
                 Value::Literal(literal) => values.push(literal.value().trim().to_owned()),
                 Value::Node(Node::Iri(iri)) => values.push(words(local_name(iri))),
@@ -231,5 +243,46 @@ mod tests {
         let found = dataset.extra_properties();
         let found: Vec<(&str, &str)> = found.iter().map(|one| (one.label, one.value.as_str())).collect();
         assert_eq!(found, expected);
+    }
+
+    fn values(dataset: &Dataset) -> Vec<String> {
+        dataset.extra_properties().into_iter().map(|one| one.value).collect()
+    }
+
+    /// If each relation searched all statements, or each attribution read the agent again, the work would be quadratic.
+    #[test]
+    fn many_relations_and_attributions_are_shown() {
+        let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
+        let agent = Node::Part("agent".to_owned());
+        for number in 0..25_000 {
+            let relation = Node::Part(format!("relation-{number}"));
+            let attribution = Node::Part(format!("attribution-{number}"));
+            let title = Literal::from(format!("Relation {number:05}"));
+            let homepage = Node::Iri(format!("http://e.org/{number}"));
+            dataset.extra_statements.extend([
+                Statement::new(Node::Dataset, dcterms::RELATION, relation.clone()),
+                Statement::new(relation.clone(), dcterms::TITLE, title),
+                Statement::new(relation, owl::SAME_AS, homepage.clone()),
+                Statement::new(Node::Dataset, prov::QUALIFIED_ATTRIBUTION, attribution.clone()),
+                Statement::new(attribution, prov::AGENT, agent.clone()),
+                Statement::new(agent.clone(), foaf::HOMEPAGE, homepage),
+            ]);
+        }
+        let shown = values(&dataset);
+        assert_eq!((shown.len(), shown[9].as_str()), (SHOWN + 1, "Relation 00009"));
+        assert_eq!(shown[SHOWN], "0; 1; 2; 3; 4; 5; 6; 7; 8; 9");
+        assert_eq!(dataset.linked_iris(dcterms::RELATION).len(), 25_000);
+    }
+
+    #[test]
+    fn circular_attributions_have_no_text() {
+        let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
+        let attribution = Node::Part("attribution".to_owned());
+        dataset.extra_statements = vec![
+            Statement::new(Node::Dataset, prov::QUALIFIED_ATTRIBUTION, attribution.clone()),
+            Statement::new(attribution.clone(), prov::AGENT, attribution.clone()),
+            Statement::new(attribution.clone(), dcat::HAD_ROLE, attribution),
+        ];
+        assert!(values(&dataset).is_empty());
     }
 }

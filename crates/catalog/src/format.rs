@@ -1,8 +1,10 @@
 //! File formats and their names in catalogues.
 
+use super::statement::StatementIndex;
 use super::{Dataset, Distribution, Location, Node, Value};
 use lodeseek_rdf::local_name;
 use lodeseek_rdf::vocab::dcterms;
+use rustc_hash::FxHashSet;
 
 /// A known file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,34 +88,31 @@ impl Dataset {
     pub fn format_names(&self) -> Vec<String> {
         let files = self.distributions.iter().enumerate();
         let endpoint = self.remote.iter().map(|_| "SPARQL".to_owned());
-        let names = files.filter_map(|(place, file)| self.format_name(place, file)).chain(endpoint);
-        names.fold(Vec::new(), |mut names, name| {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-            names
-        })
+        let statements = StatementIndex::new(&self.extra_statements);
+        let names = files.filter_map(|(place, file)| format_name(&statements, place, file)).chain(endpoint);
+        let mut seen = FxHashSet::default();
+        names.filter(|name| seen.insert(name.clone())).collect()
     }
+}
 
-    /// Returns the format of a file, from the first of: a declared content format, the file extension, a declared
-    /// compression, an unknown declared format.
-    fn format_name(&self, place: usize, file: &Distribution) -> Option<String> {
-        let part = Node::Part(super::typed_fields::distribution_part(place));
-        let formats = self.property_values(&part, dcterms::FORMAT).filter_map(text);
-        let declared: Vec<&str> = file.media_type.as_deref().into_iter().chain(formats).collect();
-        let known = || {
-            declared
-                .iter()
-                .filter_map(|declared| Format::from_name(declared).or_else(|| Format::from_name(local_name(declared))))
-        };
-        let by_name = || match &file.location {
-            Location::File(path) | Location::Remote(path) => Format::from_path(path),
-        };
-        let format = known().find(|format| format.is_of_content()).or_else(by_name).or_else(|| known().next());
-        format
-            .map(|format| format.name.to_owned())
-            .or_else(|| declared.first().and_then(|declared| unknown_format(declared)))
-    }
+/// Returns the format of a file, from the first of: a declared content format, the file extension, a declared
+/// compression, an unknown declared format.
+fn format_name(statements: &StatementIndex<'_>, place: usize, file: &Distribution) -> Option<String> {
+    let part = Node::Part(super::typed_fields::distribution_part(place));
+    let formats = statements.values(&part, dcterms::FORMAT).filter_map(text);
+    let declared: Vec<&str> = file.media_type.as_deref().into_iter().chain(formats).collect();
+    let known = || {
+        declared
+            .iter()
+            .filter_map(|declared| Format::from_name(declared).or_else(|| Format::from_name(local_name(declared))))
+    };
+    let by_name = || match &file.location {
+        Location::File(path) | Location::Remote(path) => Format::from_path(path),
+    };
+    let format = known().find(|format| format.is_of_content()).or_else(by_name).or_else(|| known().next());
+    format
+        .map(|format| format.name.to_owned())
+        .or_else(|| declared.first().and_then(|declared| unknown_format(declared)))
 }
 
 fn text(value: &Value) -> Option<&str> {
@@ -160,5 +159,19 @@ mod tests {
         let said = Value::Literal(Literal::from("csv"));
         dataset.extra_statements = vec![Statement::new(Node::Part("distribution-8".to_owned()), dcterms::FORMAT, said)];
         assert_eq!(dataset.format_names(), ["Turtle", "RDF/XML", "ZIP", "LAS", "CSV"]);
+    }
+
+    /// If each distribution searched all statements or all names, the work would be quadratic.
+    #[test]
+    fn many_formats_have_names() {
+        let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
+        for number in 0..50_000 {
+            let part = Node::Part(super::super::typed_fields::distribution_part(number));
+            let declared = Literal::from(format!("form{number}"));
+            dataset.distributions.push(file("a", None));
+            dataset.extra_statements.push(Statement::new(part, dcterms::FORMAT, declared));
+        }
+        let names = dataset.format_names();
+        assert_eq!((names.len(), names[49_999].as_str()), (50_000, "FORM49999"));
     }
 }

@@ -51,6 +51,7 @@ pub use source::{
 };
 pub use statement::{Node, Statement, Value};
 
+use dataset::{MAX_TEXT, MAX_TEXTS};
 use lodeseek_rdf::dump::{self, Limits};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -230,9 +231,8 @@ impl Catalog {
     /// The file cannot be opened, is not JSON although it begins like JSON, or contains no list of datasets.
     /// Unreadable entries are not errors: see [`problems`](Self::problems).
     pub fn read(path: &Path) -> Result<Self, CatalogError> {
-        let mut catalog = if path.is_dir() { folder::read(path)? } else { Self::read_file(path)? };
-        catalog.make_ids_unique();
-        Ok(catalog)
+        let catalog = if path.is_dir() { folder::read(path)? } else { Self::read_file(path)? };
+        Ok(catalog.finished())
     }
 
     /// Reads several sources, and adds a prefix to all ids.
@@ -321,7 +321,21 @@ impl Catalog {
                 distribution.location = Location::Remote(resolved(address, place));
             }
         }
+        self.finished()
+    }
+
+    /// Makes ids unique and limits the texts of descriptions.
+    fn finished(mut self) -> Self {
         self.make_ids_unique();
+        for dataset in &mut self.datasets {
+            let omitted = dataset.limit_texts();
+            if omitted > 0 {
+                let id = &dataset.metadata.id;
+                self.problems.push(format!(
+                    "dataset {id}: {omitted} texts of more than {MAX_TEXT} bytes, or beyond {MAX_TEXTS} bytes in all, were left out"
+                ));
+            }
+        }
         self
     }
 

@@ -39,8 +39,10 @@ impl<'g> NodeReader<'g> {
 
     pub(super) fn objects<'a>(&'a self, property: &str) -> impl Iterator<Item = TermId> + use<'a, 'g> {
         let property = self.graph.iri(property);
+        // The triples of a subject are sorted by predicate.
         let triples = self.graph.subject_triples(self.node);
-        triples.iter().filter(move |triple| Some(triple.predicate) == property).map(|triple| triple.object)
+        let start = triples.partition_point(|triple| Some(triple.predicate) < property);
+        triples[start..].iter().take_while(move |triple| Some(triple.predicate) == property).map(|triple| triple.object)
     }
 
     pub(super) fn texts(&self, properties: &[&str]) -> Vec<Text> {

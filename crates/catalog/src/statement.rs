@@ -2,9 +2,12 @@
 //! no IRIs yet.
 
 use super::{DatasetId, Iris};
+use lodeseek_rdf::vocab::owl;
 use lodeseek_rdf::{is_writable_iri, is_writable_tag};
 use oxrdf::{BaseDirection, Literal, NamedNode, Term, Triple};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::cell::RefCell;
 
 /// A node of a description.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -87,6 +90,54 @@ impl Statement {
         };
         Triple::new(node(&self.subject), NamedNode::new_unchecked(&self.predicate), object)
     }
+}
+
+/// Statements of a description by subject, in their order.
+pub(super) struct StatementIndex<'d>(FxHashMap<&'d Node, Vec<&'d Statement>>);
+
+impl<'d> StatementIndex<'d> {
+    pub(super) fn new(statements: &'d [Statement]) -> Self {
+        let mut by_subject: FxHashMap<&Node, Vec<&Statement>> = FxHashMap::default();
+        for statement in statements {
+            by_subject.entry(&statement.subject).or_default().push(statement);
+        }
+        Self(by_subject)
+    }
+
+    /// Returns the statements about a node.
+    pub(super) fn about(&self, node: &Node) -> &[&'d Statement] {
+        self.0.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// Iterates over the values of a node's property.
+    pub(super) fn values<'i>(
+        &'i self,
+        node: &Node,
+        property: &'i str,
+    ) -> impl Iterator<Item = &'d Value> + use<'d, 'i> {
+        self.about(node).iter().filter(move |one| one.predicate == property).map(|one| &one.object)
+    }
+
+    /// Iterates over the IRIs of the resources that a part denotes.
+    pub(super) fn same_as<'i>(&'i self, part: &Node) -> impl Iterator<Item = &'d str> + use<'d, 'i> {
+        self.values(part, owl::SAME_AS).filter_map(|value| match value {
+            Value::Node(Node::Iri(iri)) => Some(iri.as_str()),
+            _ => None,
+        })
+    }
+}
+
+/// Results that were computed for nodes.
+pub(super) type NodeCache<'d, T> = RefCell<FxHashMap<&'d Node, T>>;
+
+/// Returns the cached result for a node, or computes it. Thousands of nodes may link to one node.
+pub(super) fn cached<'d, T: Clone>(cache: &NodeCache<'d, T>, node: &'d Node, compute: impl FnOnce() -> T) -> T {
+    let known = cache.borrow().get(node).cloned();
+    known.unwrap_or_else(|| {
+        let result = compute();
+        cache.borrow_mut().insert(node, result.clone());
+        result
+    })
 }
 
 /// Literals in serde's data model. They are not validated: catalogues contain invalid ones.

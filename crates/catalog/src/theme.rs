@@ -1,7 +1,8 @@
 //! Names of the themes of a dataset from other concept schemes, and of its languages.
 
+use super::statement::StatementIndex;
 use super::{Dataset, Node, Value};
-use lodeseek_rdf::vocab::{dcat, dcterms, owl, rdfs, schema, skos};
+use lodeseek_rdf::vocab::{dcat, dcterms, rdfs, schema, skos};
 use lodeseek_rdf::{language_name, local_name, words};
 
 /// Data themes of the Publications Office of the European Union: (end of the IRI, name). Most European portals use
@@ -45,49 +46,48 @@ impl Dataset {
 
     /// Returns the distinct names of a property's values, sorted.
     fn names(&self, property: &str, of_text: impl Fn(&str) -> String, of_iri: impl Fn(&str) -> String) -> Vec<String> {
-        let names =
-            self.property_values(&Node::Dataset, property).filter_map(|value| self.name(value, &of_text, &of_iri));
+        let statements = StatementIndex::new(&self.extra_statements);
+        let values = statements.values(&Node::Dataset, property);
+        let names = values.filter_map(|value| name(&statements, value, &of_text, &of_iri));
         let mut names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
         names.sort();
         names.dedup();
         names
     }
+}
 
-    fn name(
-        &self,
-        value: &Value,
-        of_text: &impl Fn(&str) -> String,
-        of_iri: &impl Fn(&str) -> String,
-    ) -> Option<String> {
-        match value {
-            Value::Literal(literal) => Some(of_text(literal.value().trim())),
-            Value::Node(Node::Iri(iri)) => Some(of_iri(iri)),
-            Value::Node(Node::Dataset) => None,
-            Value::Node(part) => self.label(part).map(|label| of_text(&label)).or_else(|| {
-                self.property_values(part, owl::SAME_AS).find_map(|same| match same {
-                    Value::Node(Node::Iri(iri)) => Some(of_iri(iri)),
-                    _ => None,
-                })
-            }),
+fn name(
+    statements: &StatementIndex<'_>,
+    value: &Value,
+    of_text: &impl Fn(&str) -> String,
+    of_iri: &impl Fn(&str) -> String,
+) -> Option<String> {
+    match value {
+        Value::Literal(literal) => Some(of_text(literal.value().trim())),
+        Value::Node(Node::Iri(iri)) => Some(of_iri(iri)),
+        Value::Node(Node::Dataset) => None,
+        Value::Node(part) => {
+            let label = label(statements, part).map(|label| of_text(&label));
+            label.or_else(|| statements.same_as(part).next().map(of_iri))
         }
     }
+}
 
-    /// Returns the label of a part for an English reader.
-    fn label(&self, part: &Node) -> Option<String> {
-        let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME]
-            .into_iter()
-            .flat_map(|property| self.property_values(part, property));
-        let literals = labels.filter_map(|value| match value {
-            Value::Literal(literal) => Some(literal),
-            Value::Node(_) => None,
-        });
-        let rank = |literal: &&oxrdf::Literal| match literal.language() {
-            Some(tag) if tag.starts_with("en") => 0,
-            None => 1,
-            Some(_) => 2,
-        };
-        literals.min_by_key(rank).map(|literal| literal.value().trim().to_owned())
-    }
+/// Returns the label of a part for an English reader.
+fn label(statements: &StatementIndex<'_>, part: &Node) -> Option<String> {
+    let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME]
+        .into_iter()
+        .flat_map(|property| statements.values(part, property));
+    let literals = labels.filter_map(|value| match value {
+        Value::Literal(literal) => Some(literal),
+        Value::Node(_) => None,
+    });
+    let rank = |literal: &&oxrdf::Literal| match literal.language() {
+        Some(tag) if tag.starts_with("en") => 0,
+        None => 1,
+        Some(_) => 2,
+    };
+    literals.min_by_key(rank).map(|literal| literal.value().trim().to_owned())
 }
 
 fn theme_of(iri: &str) -> String {
@@ -100,6 +100,7 @@ fn theme_of(iri: &str) -> String {
 mod tests {
     use super::super::{DatasetId, Metadata, Statement};
     use super::*;
+    use lodeseek_rdf::vocab::owl;
     use oxrdf::Literal;
 
     #[test]
@@ -147,5 +148,18 @@ mod tests {
             dataset.language_names(),
             ["Danish", "English", "French", "German", "Polish", "Serbo-Croatian", "Spanish", "Swedish", "gsw"]
         );
+    }
+
+    /// If each theme searched all statements, the work would be quadratic.
+    #[test]
+    fn many_themes_have_names() {
+        let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
+        for number in 0..50_000 {
+            let (part, label) = (Node::Part(format!("theme-{number}")), Literal::from(format!("Theme {number:05}")));
+            dataset.extra_statements.push(Statement::new(Node::Dataset, dcat::THEME, part.clone()));
+            dataset.extra_statements.push(Statement::new(part, rdfs::LABEL, label));
+        }
+        let names = dataset.theme_names();
+        assert_eq!((names.len(), names[49_999].as_str()), (50_000, "Theme 49999"));
     }
 }

@@ -5,6 +5,7 @@ use super::{Agent, Dataset, Distribution, Extent, Metadata, RemoteContent, Schem
 use lodeseek_rdf::local_name;
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, lodeseek, owl, rdf, sd, skos, void};
 use oxrdf::{Literal, NamedNode};
+use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
 use sha2::{Digest, Sha256};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
@@ -244,23 +245,55 @@ pub(super) fn media_type_iri(name: &str) -> Value {
     iri_or_literal(&format!("{MEDIA_TYPES}{name}"))
 }
 
-/// Returns a date literal: the length decides on the datatype. An invalid date becomes a plain literal.
+/// Returns a literal with the datatype of a date, with or without a time zone. An invalid date becomes a plain literal.
 pub(super) fn date(value: &str) -> Literal {
-    let kind = match value.len() {
-        4 => "gYear",
-        7 => "gYearMonth",
-        10 => "date",
-        _ => "dateTime",
-    };
-    let is_valid = match kind {
-        "gYear" => value.bytes().all(|byte| byte.is_ascii_digit()),
-        "gYearMonth" => value.parse::<oxsdatatypes::GYearMonth>().is_ok(),
-        "date" => value.parse::<oxsdatatypes::Date>().is_ok(),
-        _ => value.parse::<oxsdatatypes::DateTime>().is_ok(),
-    };
-    if is_valid {
-        Literal::new_typed_literal(value, NamedNode::new_unchecked(format!("{XSD}{kind}")))
+    // More digits are rarely a year: 20200131.
+    let digits = value.trim_start_matches('-').bytes().take_while(u8::is_ascii_digit).count();
+    let kind = if digits == 4 && value.parse::<GYear>().is_ok() {
+        "gYear"
+    } else if value.parse::<GYearMonth>().is_ok() {
+        "gYearMonth"
+    } else if value.parse::<Date>().is_ok() {
+        "date"
+    } else if value.parse::<DateTime>().is_ok() {
+        "dateTime"
     } else {
-        Literal::from(value)
+        return Literal::from(value);
+    };
+    Literal::new_typed_literal(value, NamedNode::new_unchecked(format!("{XSD}{kind}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_have_datatypes_with_and_without_time_zones() {
+        for (text, kind) in [
+            ("2020", "gYear"),
+            ("0000", "gYear"),
+            ("-0044", "gYear"),
+            ("2020Z", "gYear"),
+            ("2020+02:00", "gYear"),
+            ("2020-05:00", "gYear"),
+            ("2020-05", "gYearMonth"),
+            ("2020-05Z", "gYearMonth"),
+            ("2020-05-05:00", "gYearMonth"),
+            ("2020-05-31", "date"),
+            ("2020-05-31Z", "date"),
+            ("2020-05-31+02:00", "date"),
+            ("2020-05-31-05:00", "date"),
+            ("2020-05-31T12:00:00", "dateTime"),
+            ("2020-05-31T12:00:00.5Z", "dateTime"),
+            ("2020-05-31T12:00:00-05:00", "dateTime"),
+            ("20200531", "string"),
+            ("2020-13", "string"),
+            ("2020-05-32Z", "string"),
+            ("2020-05-31+15:00", "string"),
+            ("last year", "string"),
+            ("", "string"),
+        ] {
+            assert_eq!(date(text).datatype().as_str(), format!("{XSD}{kind}"), "{text}");
+        }
     }
 }

@@ -866,6 +866,7 @@ mod tests {
         fn runs_give_the_same_compact_form(
             files in proptest::collection::vec(proptest::collection::vec((named_or_blank(), "[p-q]", atom()), 0..30), 0..4),
             limit in 1_usize..200,
+            most in 2_usize..20,
             part in 1_usize..9,
         ) {
             let folder = tempfile::tempdir().expect("a folder");
@@ -883,7 +884,8 @@ mod tests {
             let graph = memory.finish();
             let compact = match external.finish().expect("runs") {
                 BuiltGraph::InMemory(graph) => graph.to_compact(),
-                BuiltGraph::Runs(runs) => {
+                BuiltGraph::Runs(mut runs) => {
+                    runs.merge_groups(most).expect("merged");
                     let mut compact = Vec::new();
                     prop_assert_eq!(runs.write_compact(&mut compact).expect("merged"), graph.len() as u64);
                     prop_assert!(!folder.path().join("runs").exists(), "temporary files remain");
@@ -927,6 +929,42 @@ mod tests {
             prop_assert!(count as u64 <= graph.len());
             let _ = graph.parts(3).map(|parts| parts.take(100).filter(Result::is_ok).count());
         }
+    }
+
+    /// Returns the compact form that is merged from the runs of a builder.
+    fn merged(builder: ExternalGraphBuilder) -> Vec<u8> {
+        let BuiltGraph::Runs(runs) = builder.finish().expect("runs") else { panic!("the limit was exceeded") };
+        let mut compact = Vec::new();
+        runs.write_compact(&mut compact).expect("merged");
+        compact
+    }
+
+    /// A process may often have 1,024 open files: merged at once, these runs would need 1,200.
+    #[test]
+    fn many_runs_are_merged_in_passes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let node = |number: usize| NamedNode::new_unchecked(format!("ex:{number}"));
+        let triples: Vec<OxTriple> =
+            (0..400).map(|number| OxTriple::new(node(number % 90), node(number % 7), node(number))).collect();
+        let mut builder = ExternalGraphBuilder::new(folder.path().join("runs")).with_limit(1);
+        triples.iter().for_each(|triple| builder.insert_triple(triple.as_ref()));
+        assert!(merged(builder) == graph_of(&triples).to_compact());
+        assert!(!folder.path().join("runs").exists(), "temporary files remain");
+    }
+
+    #[test]
+    fn runs_keep_the_labels_of_a_finished_graph() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let node = |number: usize| BlankNode::new_unchecked(format!("n{number}"));
+        let triples: Vec<OxTriple> = (0..12)
+            .map(|number| OxTriple::new(node(number), NamedNode::new_unchecked("ex:p"), node(number + 1)))
+            .collect();
+        let graph = graph_of(&triples);
+        let mut builder = ExternalGraphBuilder::new(folder.path().join("runs")).with_limit(1);
+        for triple in graph.triples().iter().rev() {
+            builder.insert_with_labels(graph.to_triple(*triple).as_ref());
+        }
+        assert!(merged(builder) == graph.to_compact());
     }
 
     #[test]

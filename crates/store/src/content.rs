@@ -1,8 +1,8 @@
 //! Content of dataset versions: in memory, or streamed if it is large.
 
-use super::{ContentFolder, Entry, Store, StoreError, graph_file};
+use super::{Access, ContentFolder, Entry, Store, StoreError, blank, graph_file};
 use lodeseek_catalog::DatasetId;
-use lodeseek_rdf::{StreamedGraph, Triple, TripleCursor, TripleGraph};
+use lodeseek_rdf::{BuiltGraph, ExternalGraphBuilder, StreamedGraph, Triple, TripleCursor, TripleGraph};
 use oxrdf::Triple as OxTriple;
 use std::io;
 use std::path::Path;
@@ -139,13 +139,35 @@ impl Store {
                         reason: format!("{}: {reason}, and the store has no copy of {id}", path.display()),
                     });
                 }
-                let graph = self.read_graph(&self.iris.graph(id, version))?;
-                if self.access == super::Access::Write {
-                    graph_file::restore(&self.home, version, &graph)?;
+                if self.access == Access::Write {
+                    return Ok(self.restore_content(id, version)?.0);
                 }
-                Ok(StoredContent::InMemory(graph))
+                Ok(StoredContent::InMemory(self.read_graph(&self.iris.graph(id, version))?))
             }
         }
+    }
+
+    /// Reads the content of a dataset version from the store, and restores its graph file. Returns true if the content is exactly that
+    /// of the version. If it differs, a graph that exceeds memory gets a file of another version, which the next load removes.
+    pub(super) fn restore_content(&self, id: &DatasetId, version: &str) -> Result<(StoredContent, bool), StoreError> {
+        let (name, limit) = (self.iris.graph(id, version), self.content_folder.graph_limit);
+        let scratch = self.content_folder.scratch_folder();
+        let mut builder = ExternalGraphBuilder::new(scratch.clone()).with_limit(limit);
+        for quad in self.oxigraph.quads_for_pattern(None, None, None, Some(name.as_ref().into())) {
+            builder.insert_with_labels(blank::from_store(quad?).as_ref());
+        }
+        let graph = match builder.finish() {
+            Ok(BuiltGraph::InMemory(graph)) => graph,
+            Ok(BuiltGraph::Runs(runs)) => {
+                let (written, content) = graph_file::write_runs(&self.home, runs, limit)?;
+                return Ok((content, written == version));
+            }
+            // A graph with triple terms is held in memory, as when its file is opened.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => self.read_graph(&name)?,
+            Err(error) => return Err(StoreError::io(&scratch)(error)),
+        };
+        let is_same = graph_file::restore(&self.home, version, &graph)?;
+        Ok((StoredContent::InMemory(graph), is_same))
     }
 
     /// Returns true if the graph file of a version is present and undamaged.
@@ -302,6 +324,35 @@ mod tests {
             let error = loaded.store.open_content(&loaded.entry).expect_err("damaged").to_string();
             assert!(error.contains("the store has no copy of d"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_damaged_file_of_a_large_graph_is_restored_from_the_store() {
+        let none = "# no triples\n".to_owned();
+        let exact = ["<http://e.org/a> <http://e.org/p> 1, \"x\", _:b .".to_owned(), none.clone()];
+        let Loaded { folder: _folder, store, entry } = Loaded::new(&exact, 5, ContentPlace::Store);
+        let path = graph_file::path(store.home(), &entry.version);
+        let bytes = fs::read(&path).expect("read");
+        fs::write(&path, "damaged").expect("written");
+        let content = store.open_content(&entry).expect("restored");
+        assert!(matches!(content, StoredContent::Streamed(_)) && content.len() == 3, "{content:?}");
+        assert_eq!(fs::read(&path).expect("read"), bytes);
+        fs::remove_file(&path).expect("removed");
+        assert_eq!(store.restore_files(&entry).expect("restored"), None);
+        assert_eq!(fs::read(&path).expect("read"), bytes);
+        // The store has the value of a number, and not its lexical form.
+        let other = ["<http://e.org/a> <http://e.org/p> 01, \"x\", _:b .".to_owned(), none];
+        let Loaded { folder: _folder, store, entry } = Loaded::new(&other, 5, ContentPlace::Store);
+        let path = graph_file::path(store.home(), &entry.version);
+        fs::write(&path, "damaged").expect("written");
+        let content = store.open_content(&entry).expect("read");
+        assert!(matches!(content, StoredContent::Streamed(_)) && content.len() == 3, "{content:?}");
+        let lost = store.restore_files(&entry).expect("read").expect("a lost part");
+        assert_eq!((lost.lost, path.exists()), (crate::Lost::LexicalForms, false));
+        store.clear_replaced(&|_, _| ()).expect("cleared");
+        let mut files = fs::read_dir(store.home().join("graphs")).expect("read");
+        let is_graph = |path: &Path| path.extension().is_some_and(|suffix| suffix == "graph");
+        assert!(!files.any(|file| is_graph(&file.expect("read").path())), "the file of the other version remains");
     }
 
     #[test]

@@ -22,7 +22,7 @@ const SCRATCH: &str = "scratch";
 pub struct ContentFolder {
     path: PathBuf,
     /// Size of the compact form above which a graph is not held in memory.
-    graph_limit: usize,
+    pub(super) graph_limit: usize,
 }
 
 impl ContentFolder {

@@ -228,23 +228,24 @@ impl Store {
         for entry in entries {
             let (id, version) = (&entry.dataset.metadata.id, &entry.version);
             let is_index_only = self.is_index_only(id)?;
-            let graph = match self.content_folder.try_open(version) {
+            let content = match self.content_folder.try_open(version) {
                 Ok(_) if is_index_only => continue,
-                Ok(StoredContent::InMemory(graph)) => graph,
-                Ok(content @ StoredContent::Streamed(_)) => {
+                Ok(content) => Some(content),
+                Err(_) => old.map(|old| old.whole_content(id, version)).transpose()?.flatten(),
+            };
+            let graph = match content {
+                Some(StoredContent::InMemory(graph)) => graph,
+                Some(content @ StoredContent::Streamed(_)) => {
                     let name = self.iris.graph(id, version);
                     let path = graph_file::path(&self.home, version);
                     content.each_part(&path, |part| self.write_graphs(&[(name.clone(), part)]))?;
                     continue;
                 }
-                Err(_) => match old.and_then(|old| old.whole_content(id, version)) {
-                    Some(graph) => graph,
-                    None => {
-                        lost.push(LostDataset::new(entry, Lost::Content));
-                        empty.push((entry.dataset.clone(), TripleGraphBuilder::new().finish()));
-                        continue;
-                    }
-                },
+                None => {
+                    lost.push(LostDataset::new(entry, Lost::Content));
+                    empty.push((entry.dataset.clone(), TripleGraphBuilder::new().finish()));
+                    continue;
+                }
             };
             triples += graph.len();
             batch.push((self.iris.graph(id, version), graph));
@@ -271,11 +272,14 @@ impl Store {
         self.bulk_load(quads)
     }
 
-    /// Reads the content of a dataset version, if the store has the expected number of its triples.
-    fn whole_content(&self, id: &DatasetId, version: &str) -> Option<TripleGraph> {
-        let expected = GraphCounts::read(&self.home, version)?.all.triples;
-        let graph = self.read_graph(&self.iris.graph(id, version)).ok()?;
-        (graph.len() as u64 == expected && expected > 0).then_some(graph)
+    /// Reads the content of a dataset version, if the store has the expected number of its triples, and restores its graph file.
+    fn whole_content(&self, id: &DatasetId, version: &str) -> Result<Option<StoredContent>, StoreError> {
+        let Some(counts) = GraphCounts::read(&self.home, version) else { return Ok(None) };
+        match self.restore_content(id, version) {
+            Ok((content, _)) => Ok((content.len() == counts.all.triples && !content.is_empty()).then_some(content)),
+            Err(StoreError::Corruption(_) | StoreError::Oxigraph(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Restores the damaged files of a dataset version: graph file, counts and fingerprint. Returns the dataset if its graph
@@ -288,8 +292,8 @@ impl Store {
             if self.is_index_only(id)? {
                 return Ok(Some(LostDataset::new(entry, Lost::Content)));
             }
-            let graph = self.read_graph(&self.iris.graph(id, version))?;
-            if !graph_file::restore(&self.home, version, &graph)? {
+            let (_, is_same) = self.restore_content(id, version)?;
+            if !is_same {
                 // Readers then take the content from the store.
                 remove_file(&path)?;
                 lost = Some(LostDataset::new(entry, Lost::LexicalForms));

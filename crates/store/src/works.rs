@@ -170,10 +170,16 @@ impl Store {
         self.change_work_quads(&old.into_iter().collect::<Vec<_>>(), new)
     }
 
-    /// Removes and adds descriptions of works, in one transaction with the checksum of the list.
+    /// Removes and adds descriptions of works, in one transaction with the checksum of the list. Many new ones are bulk-loaded before
+    /// it.
     fn change_work_quads(&self, old: &[Quad], mut new: HashSet<Quad>) -> Result<(), StoreError> {
         let _change = self.change();
         if new.len() > MAX_TRANSACTION_TRIPLES {
+            // After a failure the graph describes no list. Without a checksum it is written again when the home is opened.
+            for quad in self.described_checksums()? {
+                self.oxigraph.remove(&quad)?;
+            }
+            self.flush()?;
             self.bulk_load(new.drain())?;
         }
         let commit = self.start_commit();
@@ -412,6 +418,29 @@ mod tests {
         assert_eq!(read_works(&home).expect("a list"), changed);
         replace(&store, &list);
         assert_eq!(quads(&store), graph);
+    }
+
+    #[test]
+    fn a_failed_large_change_leaves_no_other_works() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        let store = Store::open(&home, Access::Write, None).expect("a home");
+        load(&store, folder.path(), &["a"]);
+        replace(&store, &works(&[("One", &["a"])]));
+        let (list, graph) = (read_works(&home).expect("a list"), quads(&store));
+        let titles: Vec<String> = (0..MAX_TRANSACTION_TRIPLES / 4).map(|number| format!("Work {number}")).collect();
+        let many: Vec<(&str, &[&str])> = titles.iter().map(|title| (title.as_str(), &["a"][..])).collect();
+        // After the bulk load, the checksum of the list cannot be read.
+        let (path, aside) = (works_path(&home), folder.path().join("works.jsonl"));
+        fs::rename(&path, &aside).expect("renamed");
+        fs::create_dir(&path).expect("a folder in place of the file");
+        assert!(store.describe_changed_works(&list, &works(&many)).is_err());
+        assert!(quads(&store).len() > graph.len(), "descriptions of other works remain");
+        fs::remove_dir(&path).expect("removed");
+        fs::rename(&aside, &path).expect("restored");
+        drop(store);
+        let store = Store::open(&home, Access::Write, None).expect("a home");
+        assert!(quads(&store) == graph, "{} quads instead of {}", quads(&store).len(), graph.len());
     }
 
     /// A list: title, year, datasets and presence of a URL of each work.

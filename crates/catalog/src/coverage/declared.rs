@@ -2,8 +2,9 @@
 
 use super::places::Place;
 use super::{BoundingBox, Period, box_of_geojson, box_of_wkt};
+use crate::statement::{NodeCache, StatementIndex, cached};
 use crate::{Dataset, Node, Value};
-use lodeseek_rdf::vocab::{dcat, dcatus, dcterms, geo, geosparql, locn, owl, rdfs, schema, skos, time};
+use lodeseek_rdf::vocab::{dcat, dcatus, dcterms, geo, geosparql, locn, rdfs, schema, skos, time};
 
 /// Maximum number of values of a property that are read.
 const MAX_VALUES: usize = 1000;
@@ -37,14 +38,17 @@ impl Dataset {
     /// read are ignored, as are places with a name only.
     #[must_use]
     pub fn declared_place(&self) -> Option<DeclaredPlace> {
-        let values: Vec<&Value> = self.property_values(&Node::Dataset, dcterms::SPATIAL).take(MAX_VALUES).collect();
-        let mut found: Vec<(BoundingBox, &'static str)> = values.iter().filter_map(|value| self.place(value)).collect();
-        let boxes = self.parts(&Node::Dataset, dcatus::GEOGRAPHIC_BOUNDING_BOX).take(MAX_VALUES);
+        let reader = CoverageReader::new(self);
+        let values = reader.statements.values(&Node::Dataset, dcterms::SPATIAL);
+        let values: Vec<&Value> = values.take(MAX_VALUES).collect();
+        let mut found: Vec<(BoundingBox, &'static str)> =
+            values.iter().filter_map(|&value| reader.place(value)).collect();
+        let boxes = reader.parts(&Node::Dataset, dcatus::GEOGRAPHIC_BOUNDING_BOX).take(MAX_VALUES);
         found.extend(
-            boxes.filter_map(|part| self.dcat_us_box(part)).map(|bounds| (bounds, "dcat-us:geographicBoundingBox")),
+            boxes.filter_map(|part| reader.dcat_us_box(part)).map(|bounds| (bounds, "dcat-us:geographicBoundingBox")),
         );
         let boxes: Vec<BoundingBox> = found.iter().map(|(bounds, _)| *bounds).collect();
-        let name = if values.len() == 1 { self.place_name(values[0]) } else { None };
+        let name = if values.len() == 1 { reader.place_name(values[0]) } else { None };
         Some(DeclaredPlace { bounds: BoundingBox::around(&boxes)?, name, form: found.first()?.1 })
     }
 
@@ -55,10 +59,33 @@ impl Dataset {
     /// cannot be read are ignored.
     #[must_use]
     pub fn declared_period(&self) -> Option<DeclaredPeriod> {
-        let values = self.property_values(&Node::Dataset, dcterms::TEMPORAL).take(MAX_VALUES);
-        let found: Vec<(Period, &'static str)> = values.filter_map(|value| self.period(value)).collect();
+        let reader = CoverageReader::new(self);
+        let values = reader.statements.values(&Node::Dataset, dcterms::TEMPORAL).take(MAX_VALUES);
+        let found: Vec<(Period, &'static str)> = values.filter_map(|value| reader.period(value)).collect();
         let periods: Vec<Period> = found.iter().map(|(period, _)| *period).collect();
         Some(DeclaredPeriod { period: Period::around(&periods)?, form: found.first()?.1 })
+    }
+}
+
+/// Reader of the places and periods of a description.
+struct CoverageReader<'d> {
+    statements: StatementIndex<'d>,
+    /// Boxes of geometries: many places may share one.
+    geometries: NodeCache<'d, Option<BoundingBox>>,
+    /// Boxes of shapes of schema.org.
+    shapes: NodeCache<'d, Option<BoundingBox>>,
+    /// Dates of instants.
+    instants: NodeCache<'d, Option<&'d str>>,
+}
+
+impl<'d> CoverageReader<'d> {
+    fn new(dataset: &'d Dataset) -> Self {
+        Self {
+            statements: StatementIndex::new(&dataset.extra_statements),
+            geometries: NodeCache::default(),
+            shapes: NodeCache::default(),
+            instants: NodeCache::default(),
+        }
     }
 
     /// Returns the box of a `dcat-us:GeographicBoundingBox`.
@@ -69,7 +96,7 @@ impl Dataset {
         BoundingBox::new(west, south, east, north)
     }
 
-    fn place(&self, value: &Value) -> Option<(BoundingBox, &'static str)> {
+    fn place(&self, value: &'d Value) -> Option<(BoundingBox, &'static str)> {
         match value {
             Value::Literal(literal) => {
                 let text = literal.value();
@@ -81,7 +108,7 @@ impl Dataset {
         }
     }
 
-    fn place_of_part(&self, part: &Node) -> Option<(BoundingBox, &'static str)> {
+    fn place_of_part(&self, part: &'d Node) -> Option<(BoundingBox, &'static str)> {
         let geometry = [
             (dcat::BBOX, "dcat:bbox"),
             (locn::GEOMETRY, "locn:geometry"),
@@ -91,17 +118,17 @@ impl Dataset {
             (geosparql::HAS_BOUNDING_BOX, "geo:hasBoundingBox"),
         ];
         for (property, form) in geometry {
-            if let Some(bounds) = self.around(part, property, |value| self.geometry(value)) {
+            if let Some(bounds) = self.around(part, property) {
                 return Some((bounds, form));
             }
         }
         let shapes = [schema::GEO, HTTP_GEO].into_iter().flat_map(|property| self.parts(part, property));
         for shape in shapes.chain([part]) {
-            if let Some(bounds) = self.schema_org_shape(shape) {
+            if let Some(bounds) = cached(&self.shapes, shape, || self.schema_org_shape(shape)) {
                 return Some((bounds, "schema:geo"));
             }
         }
-        if let Some(bounds) = self.around(part, dcat::CENTROID, |value| self.geometry(value)) {
+        if let Some(bounds) = self.around(part, dcat::CENTROID) {
             return Some((bounds, "dcat:centroid"));
         }
         if let Some(bounds) = self.position(part, [geo::LONG, geo::LAT]) {
@@ -112,30 +139,25 @@ impl Dataset {
         if let Some(bounds) = texts.filter_map(box_of_text).next() {
             return Some((bounds, "dct:spatial"));
         }
-        let same = self.property_values(part, owl::SAME_AS);
-        same.filter_map(|value| if let Value::Node(Node::Iri(iri)) = value { country_box(iri) } else { None }).next()
+        self.statements.same_as(part).find_map(country_box)
     }
 
     /// Returns the box around the geometries of a property.
-    fn around(&self, node: &Node, property: &str, read: impl Fn(&Value) -> Option<BoundingBox>) -> Option<BoundingBox> {
-        let mut boxes = Vec::new();
-        for one in &self.extra_statements {
-            if one.subject == *node && one.predicate == property && boxes.len() < MAX_VALUES {
-                boxes.extend(read(&one.object));
-            }
-        }
+    fn around(&self, node: &Node, property: &str) -> Option<BoundingBox> {
+        let boxes = self.statements.values(node, property).filter_map(|value| self.geometry(value));
         // The same geometry is often given in several syntaxes.
+        let boxes: Vec<BoundingBox> = boxes.take(MAX_VALUES).collect();
         BoundingBox::around(&boxes)
     }
 
     /// Returns the box of a geometry: a literal, or a node with a literal.
-    fn geometry(&self, value: &Value) -> Option<BoundingBox> {
+    fn geometry(&self, value: &'d Value) -> Option<BoundingBox> {
         match value {
             Value::Literal(literal) => box_of_text(literal.value()),
-            Value::Node(part) => {
+            Value::Node(part) => cached(&self.geometries, part, || {
                 let literals = [geosparql::AS_WKT, geosparql::AS_GEO_JSON, locn::GEOMETRY, rdfs::LABEL];
-                literals.iter().flat_map(|property| self.texts(part, property)).filter_map(box_of_text).next()
-            }
+                literals.into_iter().flat_map(|property| self.texts(part, property)).find_map(box_of_text)
+            }),
         }
     }
 
@@ -168,17 +190,12 @@ impl Dataset {
                 let is_name = |text: &&str| !text.is_empty() && box_of_text(text).is_none();
                 let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME].into_iter();
                 let label = labels.flat_map(|property| self.texts(part, property)).map(str::trim).find(is_name);
-                let same = self.property_values(part, owl::SAME_AS);
-                let mut iris = same.filter_map(|value| match value {
-                    Value::Node(Node::Iri(iri)) => Some(iri),
-                    _ => None,
-                });
-                label.map(str::to_owned).or_else(|| iris.find_map(|iri| country(iri)))
+                label.map(str::to_owned).or_else(|| self.statements.same_as(part).find_map(country))
             }
         }
     }
 
-    fn period(&self, value: &Value) -> Option<(Period, &'static str)> {
+    fn period(&self, value: &'d Value) -> Option<(Period, &'static str)> {
         match value {
             Value::Literal(literal) => Period::from_text(literal.value()).map(|period| (period, "dct:temporal")),
             Value::Node(Node::Iri(iri)) => period_of_iri(iri).map(|period| (period, "dct:temporal")),
@@ -187,7 +204,7 @@ impl Dataset {
         }
     }
 
-    fn period_of_part(&self, part: &Node) -> Option<(Period, &'static str)> {
+    fn period_of_part(&self, part: &'d Node) -> Option<(Period, &'static str)> {
         for ([start, end], form) in ENDS {
             if let Some(period) = Period::between(self.date(part, start), self.date(part, end)) {
                 return Some((period, form));
@@ -202,32 +219,34 @@ impl Dataset {
         if let Some(period) = texts.filter_map(Period::from_text).next() {
             return Some((period, "dct:temporal"));
         }
-        let same = self.property_values(part, owl::SAME_AS);
-        let iris = same.filter_map(|value| if let Value::Node(Node::Iri(iri)) = value { Some(iri) } else { None });
-        iris.filter_map(|iri| period_of_iri(iri)).next().map(|period| (period, "dct:temporal"))
+        self.statements.same_as(part).find_map(period_of_iri).map(|period| (period, "dct:temporal"))
     }
 
-    fn date<'d>(&'d self, node: &'d Node, property: &'d str) -> Option<&'d str> {
+    fn date(&self, node: &Node, property: &str) -> Option<&'d str> {
         self.texts(node, property).map(str::trim).find(|text| !text.is_empty())
     }
 
     /// Returns the date of an instant of OWL-Time: a literal, or a node with one.
-    fn instant<'d>(&'d self, node: &'d Node, property: &'d str) -> Option<&'d str> {
-        let of_parts = self
-            .parts(node, property)
-            .flat_map(|part| INSTANTS.into_iter().flat_map(move |property| self.texts(part, property)));
-        self.texts(node, property).chain(of_parts).map(str::trim).find(|text| !text.is_empty())
+    fn instant(&self, node: &Node, property: &str) -> Option<&'d str> {
+        self.date(node, property).or_else(|| {
+            let mut parts = self.parts(node, property);
+            parts.find_map(|part| cached(&self.instants, part, || self.instant_date(part)))
+        })
     }
 
-    fn parts<'d>(&'d self, node: &'d Node, property: &'d str) -> impl Iterator<Item = &'d Node> {
-        self.property_values(node, property).filter_map(|value| match value {
+    fn instant_date(&self, part: &Node) -> Option<&'d str> {
+        INSTANTS.into_iter().find_map(|property| self.date(part, property))
+    }
+
+    fn parts<'i>(&'i self, node: &Node, property: &'i str) -> impl Iterator<Item = &'d Node> + use<'d, 'i> {
+        self.statements.values(node, property).filter_map(|value| match value {
             Value::Node(part @ Node::Part(_)) => Some(part),
             _ => None,
         })
     }
 
-    fn texts<'d>(&'d self, node: &'d Node, property: &'d str) -> impl Iterator<Item = &'d str> {
-        self.property_values(node, property).filter_map(|value| match value {
+    fn texts<'i>(&'i self, node: &Node, property: &'i str) -> impl Iterator<Item = &'d str> + use<'d, 'i> {
+        self.statements.values(node, property).filter_map(|value| match value {
             Value::Literal(literal) => Some(literal.value()),
             Value::Node(_) => None,
         })
@@ -313,6 +332,7 @@ fn period_of_iri(iri: &str) -> Option<Period> {
 mod tests {
     use super::*;
     use crate::{DatasetId, Metadata, Statement};
+    use lodeseek_rdf::vocab::owl;
     use oxrdf::Literal;
 
     fn dataset(statements: &[(&str, &str, &str)]) -> Dataset {
@@ -408,6 +428,26 @@ mod tests {
         ]);
         let declared = both.declared_place().expect("a place");
         assert_eq!((declared.bounds.to_string().as_str(), declared.name), ("2.5,49.4,6.6,51.6", None));
+    }
+
+    /// If each place read the geometry again, the work would be quadratic.
+    #[test]
+    fn a_geometry_of_many_places_is_read_once() {
+        let mut dataset = dataset(&[]);
+        let geometry = Node::Part("g".to_owned());
+        for number in 0..MAX_VALUES {
+            let place = Node::Part(format!("p{number}"));
+            dataset.extra_statements.push(Statement::new(Node::Dataset, dcterms::SPATIAL, place.clone()));
+            dataset.extra_statements.push(Statement::new(place, geosparql::HAS_GEOMETRY, geometry.clone()));
+        }
+        for number in 0..50_000 {
+            let text = Literal::from(format!("no geometry {number}"));
+            dataset.extra_statements.push(Statement::new(geometry.clone(), rdfs::LABEL, text));
+        }
+        assert_eq!(dataset.declared_place(), None);
+        dataset.extra_statements.push(Statement::new(geometry, rdfs::LABEL, Literal::from("POINT(4 50)")));
+        let declared = dataset.declared_place().expect("a place");
+        assert_eq!((declared.form, declared.bounds.to_string().as_str()), ("geo:hasGeometry", "4,50,4,50"));
     }
 
     #[test]

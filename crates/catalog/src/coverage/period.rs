@@ -179,13 +179,16 @@ impl Period {
         if !is_time(time) {
             return None;
         }
+        // A time zone before Greenwich follows a year, a month or a day: 2010-05:00.
+        let date = match date.rsplit_once('-') {
+            Some((date, zone)) if zone.contains(':') && is_time(zone) => date,
+            _ => date,
+        };
         let mut parts = date.split('-');
         let year = sign * number(parts.next()?, 4)?;
         let month = parts.next().map(|text| number(text, 2));
         let day = parts.next().map(|text| number(text, 2));
-        // A time zone before Greenwich follows a date: 2010-05-01-05:00.
-        let is_date = parts.all(|rest| rest.contains(':'));
-        if !is_date {
+        if parts.next().is_some() {
             return None;
         }
         match (month, day) {
@@ -339,6 +342,9 @@ mod tests {
             ("2010-02-03T23:59:59.5Z", "2010-02-03 2010-02-03"),
             ("2010-02-03T00:00:00-05:00", "2010-02-03 2010-02-03"),
             ("2010-02-03-05:00", "2010-02-03 2010-02-03"),
+            ("2010-02-05:00", "2010-02-01 2010-02-28"),
+            ("2010-05:00", "2010-01-01 2010-12-31"),
+            ("2010-05:00/2011-02-05:00", "2010-01-01 2011-02-28"),
             ("2010Z", "2010-01-01 2010-12-31"),
             ("-0500", "-0500-01-01 -0500-12-31"),
             ("2010-01-01/2015-12-31", "2010-01-01 2015-12-31"),
@@ -387,7 +393,9 @@ mod tests {
             assert_eq!(period.to_string(), written);
             assert_eq!(written.parse(), Ok(period), "{written}");
         }
-        for wrong in ["", "..", "2015..2010", "2010..x", "years 2010", "2010-13", "2010..2015..2020", "12010"] {
+        for wrong in
+            ["", "..", "2015..2010", "2010..x", "years 2010", "2010-13", "2010-x:y", "2010..2015..2020", "12010"]
+        {
             assert!(wrong.parse::<Period>().is_err(), "{wrong}");
         }
         let json = serde_json::to_string(&"2010..".parse::<Period>().expect("a period")).expect("written");

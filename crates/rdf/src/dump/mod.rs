@@ -352,7 +352,8 @@ pub enum Refusal {
     },
     /// Broken statements that need too much time.
     #[error(
-        "too many errors in long statements up to line {line}: their parts were read again and again; correct them first"
+        "too many errors in long statements, or with long prefixes, up to line {line}: their parts were read again and again; \
+         correct them first"
     )]
     Recovery {
         /// Line number.

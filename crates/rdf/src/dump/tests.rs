@@ -605,6 +605,18 @@ fn errors_among_many_prefixes_and_in_long_statements() {
     assert!(message.contains("read again and again"), "{message}");
 }
 
+/// A text that is parsed again gets a copy of each prefix in it, and of no other one.
+#[test]
+fn copies_of_long_prefixes_are_limited_after_errors() {
+    let long = "x".repeat(8000);
+    let text = format!("@prefix e: <http://e/{long}/> .\ne:a e:p {} 1 .\n", "x:y, ".repeat(20_000));
+    let message = refusal(Limits::default(), "a.ttl", text.as_bytes());
+    assert!(message.contains("read again and again"), "{message}");
+    let others: String = (0..60).map(|number| format!("@prefix p{number}: <http://e/{number}{long}/> .\n")).collect();
+    let (triples, report) = read("a.ttl", &format!("{PREFIX}{others}e:a e:p {} 1 .\n", "x:y, ".repeat(2000)));
+    assert_eq!((triples.len(), report.skipped, report.outcome), (1, 2000, Outcome::Skipped));
+}
+
 /// Entries of the directory that share one member.
 #[test]
 fn zip_members_that_overlap_are_rejected() {

@@ -43,9 +43,11 @@ const MAX_STRING_LOOKAHEAD: usize = 4 << 10;
 const MAX_NAMESPACE_BYTES: usize = 8 << 10;
 /// Maximum size of the terms that are collected before they are added, in bytes.
 const MAX_COLLECTED_TERMS: usize = 16 << 20;
-/// Maximum number of prefixes that are copied for each text. With more, only the ones that occur in the text are declared.
+/// Maximum number of prefixes that are copied for each batch. With more, and for each text that is parsed again after an
+/// error, only the ones that occur in the text are declared.
 const MAX_COPIED_PREFIXES: usize = 64;
-/// Number of bytes that may be parsed again after errors, in any document and additionally for each byte read.
+/// Number of bytes that may be parsed again after errors, in any document and additionally for each byte read. The base and
+/// the prefixes that are declared for a text count, too.
 const FREE_RECOVERED_BYTES: u64 = 32 << 20;
 const RECOVERED_PER_BYTE: u64 = 64;
 /// Number of bytes that a text's triples may have with repeated subjects and predicates, and additionally for each byte.
@@ -56,10 +58,9 @@ const MISSING_DOT: &str = "a dot is missing before this line; read as if it were
 pub(super) fn read(reader: impl Read, syntax: Syntax, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
     let n3 = syntax == Syntax::N3;
     let declared = Declarations { base: Some(base.to_owned()), prefixes: FxHashMap::default() };
-    let template = ParserTemplate::new(declared.base.as_deref(), std::iter::empty(), n3);
     let mut document = Document {
         declared,
-        template,
+        template: None,
         n3,
         line: 0,
         depth: 0,
@@ -358,7 +359,7 @@ impl Declarations {
 /// Maximum length of a prefix that is found directly after another token.
 const MAX_NAME_TAIL: usize = 64;
 
-/// Parser with the current declarations, cloned for each text.
+/// Parser with the current declarations, cloned for each batch.
 enum ParserTemplate {
     TriG(TriGParser),
     N3(N3Parser),
@@ -463,14 +464,15 @@ fn n3_event(quad: N3Quad) -> Event {
 
 struct Document<'s, 'a> {
     declared: Declarations,
-    template: ParserTemplate,
+    /// `None` after a change of the declarations.
+    template: Option<ParserTemplate>,
     n3: bool,
     /// Number of lines before the current batch.
     line: u64,
     /// Number of open braces before the current batch.
     depth: u32,
     formulas: u64,
-    /// Number of bytes parsed again after errors.
+    /// Number of bytes parsed again after errors, with the base and the prefixes declared for them.
     recovered: u64,
     /// If true, the statements of a broken batch are parsed one by one.
     is_recovering: bool,
@@ -608,12 +610,20 @@ impl Document<'_, '_> {
     }
 
     /// Creates a parser with the current declarations that the text may use.
-    fn parser(&self, text: &[u8]) -> Parser {
-        if self.declared.prefixes.len() <= MAX_COPIED_PREFIXES {
-            return self.template.parser();
+    fn parser(&mut self, text: &[u8]) -> Parser {
+        let Declarations { base, prefixes } = &self.declared;
+        let base = base.as_deref();
+        if !self.is_recovering && prefixes.len() <= MAX_COPIED_PREFIXES {
+            let prefixes = prefixes.iter().map(|(name, iri)| (name.as_str(), iri.as_str()));
+            return self.template.get_or_insert_with(|| ParserTemplate::new(base, prefixes, self.n3)).parser();
         }
         let prefixes = self.declared.prefixes_in(text);
-        ParserTemplate::new(self.declared.base.as_deref(), prefixes.into_iter(), self.n3).parser()
+        if self.is_recovering {
+            // A short text may name many long prefixes.
+            let bytes: usize = prefixes.iter().map(|(name, iri)| name.len() + iri.len()).sum();
+            self.recovered += (base.map_or(0, str::len) + bytes) as u64;
+        }
+        ParserTemplate::new(base, prefixes.into_iter(), self.n3).parser()
     }
 
     /// Adopts the declarations after a text.
@@ -635,20 +645,13 @@ impl Document<'_, '_> {
             self.refuse_namespace();
         }
         if is_changed {
-            self.renew_template();
+            self.template = None;
         }
     }
 
     fn refuse_namespace(&mut self) {
         let (limit, line) = (MAX_NAMESPACE_BYTES, self.line + 1);
         self.refusal.get_or_insert(Refusal::NamespaceSize { limit, line });
-    }
-
-    fn renew_template(&mut self) {
-        let prefixes = self.declared.prefixes.iter().map(|(name, iri)| (name.as_str(), iri.as_str()));
-        if prefixes.len() <= MAX_COPIED_PREFIXES {
-            self.template = ParserTemplate::new(self.declared.base.as_deref(), prefixes, self.n3);
-        }
     }
 
     /// Adds one statement, given without its final dot.
@@ -745,7 +748,7 @@ impl Document<'_, '_> {
                 if !directive.prefix.is_empty() {
                     self.declared.prefixes.remove(name);
                 }
-                self.renew_template();
+                self.template = None;
             }
             start = end;
         }

@@ -8,8 +8,11 @@
 //!
 //! The result is byte for byte the compact form of the same graph built in memory.
 //!
-//! *Cost.* Memory: that of one run, some 100 KB for each other run, and about 40 bytes for each blank node of one file. Disk: at
-//! most about three times the compact form, until the result is written.
+//! More than 128 runs are first merged in groups, in as many passes as necessary: each pass reads and writes the whole graph.
+//!
+//! *Cost.* Memory: that of one run, some 100 KB for each run that is merged at once, and about 40 bytes for each blank node of one
+//! file; beyond 128 runs, four bytes for each term of a group. Disk: at most about three times the compact form, until the result
+//! is written.
 
 use super::streamed::{CompactSource, TermCursor, TripleCursor, reader, triple_terms_unsupported};
 use super::{Kind, Triple, TripleGraph, TripleGraphBuilder, TripleSink, leb128};
@@ -26,6 +29,8 @@ use std::path::{Path, PathBuf};
 
 /// Size of the compact form above which a graph is not held in memory: about six million triples.
 pub const MAX_COMPACT_BYTES: usize = 128 << 20;
+/// Maximum number of runs that are merged at once. Each takes three open files; a process may often have 1,024.
+const MAX_MERGED_RUNS: usize = 128;
 
 /// Builder of a graph of any size. Beyond a limit, it writes sorted runs to a folder.
 ///
@@ -86,6 +91,14 @@ impl ExternalGraphBuilder {
         Self { limit, ..self }
     }
 
+    /// Adds a triple of a finished graph and keeps its blank node labels.
+    pub fn insert_with_labels(&mut self, triple: OxTripleRef<'_>) {
+        if self.accepts(triple) {
+            self.run.insert_with_labels(triple);
+            self.limit_run();
+        }
+    }
+
     /// Returns the graph or its runs.
     ///
     /// # Errors
@@ -100,6 +113,21 @@ impl ExternalGraphBuilder {
         match self.failure {
             Some(failure) => Err(failure),
             None => Ok(BuiltGraph::Runs(SortedRuns { folder: self.folder, runs: self.runs })),
+        }
+    }
+
+    /// Returns true if a triple can be added. A triple term beyond the limit is a failure.
+    fn accepts(&mut self, triple: OxTripleRef<'_>) -> bool {
+        if self.failure.is_none() && !self.runs.is_empty() && triple.object.is_triple() {
+            self.reject_triple_terms();
+        }
+        self.failure.is_none()
+    }
+
+    /// Writes the current run if it exceeds the limit.
+    fn limit_run(&mut self) {
+        if self.run.compact_bytes() > self.limit {
+            self.write_run();
         }
     }
 
@@ -146,11 +174,7 @@ impl TripleSink for ExternalGraphBuilder {
     }
 
     fn insert_triple(&mut self, triple: OxTripleRef<'_>) {
-        if self.failure.is_some() {
-            return;
-        }
-        if !self.runs.is_empty() && triple.object.is_triple() {
-            self.reject_triple_terms();
+        if !self.accepts(triple) {
             return;
         }
         if !self.blank_nodes.is_empty() {
@@ -162,9 +186,7 @@ impl TripleSink for ExternalGraphBuilder {
             }
         }
         self.run.insert(triple);
-        if self.run.compact_bytes() > self.limit {
-            self.write_run();
-        }
+        self.limit_run();
     }
 }
 
@@ -188,10 +210,34 @@ impl SortedRuns {
     /// # Errors
     /// If a temporary file or the output cannot be read or written.
     pub fn write_compact(mut self, out: &mut dyn Write) -> io::Result<u64> {
-        let merged = self.merge_terms()?;
-        let mut mapped = Vec::with_capacity(self.runs.len());
-        for (run, table) in std::mem::take(&mut self.runs).into_iter().zip(&merged.tables) {
-            mapped.push(self.map_triples(&run, table)?);
+        self.merge_groups(MAX_MERGED_RUNS)?;
+        self.merge(&self.runs, out)
+    }
+
+    /// Merges groups of runs, until at most `most` runs remain: at least two.
+    pub(super) fn merge_groups(&mut self, most: usize) -> io::Result<()> {
+        let mut number = 0;
+        while self.runs.len() > most {
+            // The table of a run's terms is held in memory, so the groups are as small as possible.
+            let group = self.runs.len().div_ceil(most).min(most);
+            let runs = std::mem::take(&mut self.runs);
+            for runs in runs.chunks(group) {
+                let (path, mut out) = self.folder.create(&format!("merged-{number}"))?;
+                self.merge(runs, &mut out)?;
+                out.flush()?;
+                self.runs.push(path);
+                number += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Merges some runs, which it removes, and writes the compact form of their graph. Returns its number of triples.
+    fn merge(&self, runs: &[PathBuf], out: &mut dyn Write) -> io::Result<u64> {
+        let merged = self.merge_terms(runs)?;
+        let mut mapped = Vec::with_capacity(runs.len());
+        for (run, table) in runs.iter().zip(&merged.tables) {
+            mapped.push(self.map_triples(run, table)?);
             fs::remove_file(run)?;
             fs::remove_file(table)?;
         }
@@ -214,15 +260,15 @@ impl SortedRuns {
         Ok(triple_count)
     }
 
-    /// Merges the terms of all runs, and writes a table of new term numbers for each run.
-    fn merge_terms(&self) -> io::Result<MergedTerms> {
+    /// Merges the terms of some runs, and writes a table of new term numbers for each run.
+    fn merge_terms(&self, runs: &[PathBuf]) -> io::Result<MergedTerms> {
         let (sizes, mut sizes_out) = self.folder.create("sizes")?;
         let (texts, mut texts_out) = self.folder.create("texts")?;
-        let mut tables = Vec::with_capacity(self.runs.len());
-        let mut table_files = Vec::with_capacity(self.runs.len());
-        let mut cursors = Vec::with_capacity(self.runs.len());
-        let mut heads = BinaryHeap::with_capacity(self.runs.len());
-        for (number, run) in self.runs.iter().enumerate() {
+        let mut tables = Vec::with_capacity(runs.len());
+        let mut table_files = Vec::with_capacity(runs.len());
+        let mut cursors = Vec::with_capacity(runs.len());
+        let mut heads = BinaryHeap::with_capacity(runs.len());
+        for (number, run) in runs.iter().enumerate() {
             let mut cursor = TermCursor::new(open(run)?, open(run)?)?;
             let mut head = Head { run: number, ..Head::default() };
             if head.read(&mut cursor)? {
@@ -286,7 +332,7 @@ impl SortedRuns {
         Ok(path)
     }
 
-    /// Merges the triples of all runs without repetitions. Returns the file and the number of triples.
+    /// Merges the triples of some runs without repetitions. Returns the file and the number of triples.
     fn merge_triples(&self, mapped: &[PathBuf], term_count: u32) -> io::Result<(PathBuf, u64)> {
         let (path, out) = self.folder.create("triples")?;
         let mut writer = TripleWriter::new(out);
@@ -328,7 +374,7 @@ fn move_content(path: &Path, out: &mut dyn Write) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Terms of all runs in the compact form.
+/// Terms of merged runs in the compact form.
 struct MergedTerms {
     term_count: u32,
     text_bytes: u64,
