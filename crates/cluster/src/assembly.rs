@@ -85,7 +85,8 @@ impl<'r> Assembly<'r> {
         on_progress: &dyn Fn(LoadProgress),
     ) -> Result<LoadReport, ClusterError> {
         let total = self.results.len();
-        let results = std::mem::take(&mut self.results);
+        // Results of two plans can have equal positions, so that these cannot name the files.
+        let results: Vec<_> = std::mem::take(&mut self.results).into_iter().enumerate().collect();
         let chunks = results.chunks(DATASETS_AT_ONCE);
         let datasets = chunks.flat_map(|results| match self.stage(store, results) {
             Ok(staged) => staged.into_iter().map(Ok).collect(),
@@ -95,18 +96,18 @@ impl<'r> Assembly<'r> {
         Loader::new(store).with_options(options).load_staged(datasets, total, on_progress)
     }
 
-    /// Fetches the records and the version files of some datasets.
-    fn stage(&mut self, store: &Store, results: &[&TaskResult]) -> Result<Vec<StagedDataset>, ClusterError> {
+    /// Fetches the records and the version files of some datasets, which have distinct numbers.
+    fn stage(&mut self, store: &Store, results: &[(usize, &TaskResult)]) -> Result<Vec<StagedDataset>, ClusterError> {
         let mut objects = Vec::with_capacity(results.len());
-        for result in results {
+        for (number, result) in results {
             let missing = || ClusterError::row(result::TABLE, &result.id, "a derived dataset has no record");
             let record = result.record.clone().ok_or_else(missing)?;
-            objects.push((record, self.folder.path().join(result.position.to_string())));
+            objects.push((record, self.folder.path().join(number.to_string())));
         }
         self.remote.fetch_objects(&objects)?;
         let mut files = BTreeMap::new();
         let mut staged = Vec::with_capacity(results.len());
-        for (result, (_, path)) in results.iter().zip(objects) {
+        for ((_, result), (_, path)) in results.iter().zip(objects) {
             let record = Record::read(&path)?;
             let header = record.header()?;
             let not_valid = |reason: &str| ClusterError::row(result::TABLE, &result.id, reason);

@@ -106,6 +106,17 @@ pub fn encode_all_with(
     source: Option<&dyn DerivedSource>,
     on_progress: &dyn Fn(EncodingProgress),
 ) -> Result<Vec<EncodingReport>, EngineError> {
+    encode_all_until(home, encoders, source, on_progress, &|| false)
+}
+
+/// Does the same as [`encode_all_with`] until a cancellation: then it ends after the current batch, and the next run continues.
+pub(crate) fn encode_all_until(
+    home: &Path,
+    encoders: &[(&dyn Encoder, EncodingOptions)],
+    source: Option<&dyn DerivedSource>,
+    on_progress: &dyn Fn(EncodingProgress),
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<Vec<EncodingReport>, EngineError> {
     if encoders.is_empty() {
         return Ok(Vec::new());
     }
@@ -119,6 +130,9 @@ pub fn encode_all_with(
     let batch = encoders.iter().map(|(_, options)| options.batch.max(1)).min().unwrap_or(1);
     let mut datasets = 0;
     for batch in pending.chunks(batch) {
+        if is_cancelled() {
+            break;
+        }
         let mut texts = Vec::with_capacity(batch.len());
         for id in batch {
             texts.extend(read_compact_document(&snapshot, id)?.map(|compact| (*id, compact)));

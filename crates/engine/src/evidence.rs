@@ -18,7 +18,8 @@ pub struct Evidence {
 
 /// Returns at most `limit` triples: first the fewest that together contain as many terms as possible, then further ones.
 ///
-/// `weights` has one weight for each distinct term of the query; terms with a higher weight are covered first.
+/// `weights` has one weight for each distinct term of the query; terms with a higher weight are covered first. `work` is the
+/// bound of [`KeywordCover::with_work`].
 pub(super) fn find(
     graph: &TripleGraph,
     languages: &[String],
@@ -26,8 +27,10 @@ pub(super) fn find(
     terms: &[String],
     weights: &[f64],
     limit: usize,
+    work: Option<u64>,
 ) -> Vec<Evidence> {
-    let cover = KeywordCover::new(matches).with_weights(weights.to_vec()).with_filling();
+    let cover =
+        KeywordCover::new(matches).with_weights(weights.to_vec()).with_filling().with_work(work.unwrap_or(u64::MAX));
     let triples = cover.extract(graph, &Profile::default(), TripleBudget(limit)).triples;
     let labelled = label_all(graph, &triples, languages);
     let mut evidence = Vec::with_capacity(triples.len());

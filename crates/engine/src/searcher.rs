@@ -74,10 +74,10 @@ impl Searcher {
     }
 
     /// Updates the vectors of the reranker's encoders to the index and to the works of the home. Returns the number of datasets
-    /// encoded.
-    pub fn encode(&self) -> Result<usize, EngineError> {
+    /// encoded. As soon as `is_cancelled` returns true, it ends after the current batch; the next call encodes the rest.
+    pub fn encode(&self, is_cancelled: &dyn Fn() -> bool) -> Result<usize, EngineError> {
         match &self.ranker.reranker {
-            Some(reranker) => reranker.encode(&self.catalog),
+            Some(reranker) => reranker.encode(&self.catalog, is_cancelled),
             None => Ok(0),
         }
     }

@@ -42,8 +42,8 @@ pub(super) struct Stamp {
 impl Stamp {
     /// Reads id and timestamp of a package; `None` if one is missing or invalid.
     pub(super) fn from_package(package: &PackageSummary) -> Option<Self> {
-        let id = package.id.as_str().filter(|id| !id.is_empty())?;
-        Some(Self { id: id.to_owned(), timestamp: timestamp(package.metadata_modified.as_str()?)? })
+        let id = package.id.as_deref().filter(|id| !id.is_empty())?;
+        Some(Self { id: id.to_owned(), timestamp: timestamp(package.metadata_modified.as_deref()?)? })
     }
 }
 

@@ -8,15 +8,19 @@
 use super::changes::{NEWEST_PAGE_SIZE, NewestPackages, Stamp, with_overlap};
 use super::fetch::{FetchedFile, Purpose};
 use super::pages::{PageContent, root_of};
+use super::report::shortened;
 use super::state::PortalRecord;
 use super::{HarvestError, Run, Source};
 use form_urlencoded::Serializer;
 use lodeseek_catalog::Dialect;
-use serde::Deserialize;
-use serde_json::Value;
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs::File;
 use std::io::BufReader;
+use std::marker::PhantomData;
 use std::path::Path;
 
 /// Number of packages in the smaller pages that replace a failing page.
@@ -24,6 +28,10 @@ const SMALL_PAGE_SIZE: u64 = 10;
 /// Maximum size of a response in bytes, because this process reads its list of ids and dates. A longer page is requested in
 /// smaller ones.
 const MAX_RESPONSE_BYTES: u64 = 64 << 20;
+/// Maximum number of packages of a response. The list of their names is not paged.
+const MAX_PACKAGES: usize = 1_000_000;
+/// Maximum size of the name, id or timestamp of a package in bytes. A longer one counts as missing.
+const MAX_VALUE_BYTES: usize = 1000;
 
 /// Address of an API with the parameters of a search.
 pub(super) struct Api {
@@ -42,17 +50,56 @@ struct ApiResponse<R> {
 #[derive(Deserialize)]
 pub(super) struct SearchResult {
     pub(super) count: u64,
+    #[serde(deserialize_with = "packages")]
     pub(super) results: Vec<PackageSummary>,
 }
 
-/// Properties of a package that the harvest reads. They are untyped, because portals omit or misuse them.
+/// Names of all packages.
+#[derive(Deserialize)]
+pub(super) struct PackageNames(#[serde(deserialize_with = "packages")] Vec<String>);
+
+/// Properties of a package that the harvest reads. Portals omit or misuse them: a value that is no short string is ignored.
 #[derive(Deserialize)]
 pub(super) struct PackageSummary {
+    #[serde(default, deserialize_with = "short_string")]
     name: Option<String>,
-    #[serde(default)]
-    pub(super) id: Value,
-    #[serde(default)]
-    pub(super) metadata_modified: Value,
+    #[serde(default, deserialize_with = "short_string")]
+    pub(super) id: Option<String>,
+    #[serde(default, deserialize_with = "short_string")]
+    pub(super) metadata_modified: Option<String>,
+}
+
+/// Reads a string of at most [`MAX_VALUE_BYTES`], with quotes and escapes; `None` for any other value.
+fn short_string<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let json = Box::<RawValue>::deserialize(deserializer)?;
+    let is_short = json.get().len() <= MAX_VALUE_BYTES;
+    Ok(if is_short { serde_json::from_str(json.get()).ok() } else { None })
+}
+
+/// Reads a list of at most [`MAX_PACKAGES`]. Its elements may be much larger in memory than in the response.
+fn packages<'de, D: Deserializer<'de>, P: Deserialize<'de>>(deserializer: D) -> Result<Vec<P>, D::Error> {
+    deserializer.deserialize_seq(PackageVisitor(PhantomData))
+}
+
+struct PackageVisitor<P>(PhantomData<P>);
+
+impl<'de, P: Deserialize<'de>> Visitor<'de> for PackageVisitor<P> {
+    type Value = Vec<P>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of at most {MAX_PACKAGES} packages")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<P>, A::Error> {
+        let mut packages = Vec::new();
+        while let Some(package) = elements.next_element()? {
+            if packages.len() == MAX_PACKAGES {
+                return Err(A::Error::invalid_length(MAX_PACKAGES + 1, &self));
+            }
+            packages.push(package);
+        }
+        Ok(packages)
+    }
 }
 
 impl Api {
@@ -345,11 +392,9 @@ impl Run<'_, '_> {
                 }
             }
         }
-        let pages = crawl.missing.drain(..);
-        source
-            .report
-            .problems
-            .extend(pages.map(|(_, reason)| format!("{reason}; its packages were requested one by one")));
+        for (_, reason) in crawl.missing.drain(..) {
+            source.report.add_problem(&format!("{reason}; its packages were requested one by one"));
+        }
         Ok(())
     }
 
@@ -364,7 +409,7 @@ impl Run<'_, '_> {
 
     fn names(&mut self, api: &Api) -> Result<Option<Vec<String>>, HarvestError> {
         match self.fetcher.get(&format!("{}package_list", api.actions), Purpose::Page) {
-            Ok(fetched) => Ok(read_response(&fetched.path)?.ok()),
+            Ok(fetched) => Ok(read_response(&fetched.path)?.ok().map(|PackageNames(names)| names)),
             Err(error) => self.failure_reason(error).map(|_| None),
         }
     }
@@ -379,13 +424,47 @@ pub(super) fn read_response<R: for<'de> Deserialize<'de>>(path: &Path) -> Result
     Ok(match serde_json::from_reader::<_, ApiResponse<R>>(BufReader::new(file)) {
         Ok(answer) if answer.success => Ok(answer.result),
         Ok(_) => Err("the portal reports a failure (success: false)".to_owned()),
-        Err(error) => Err(format!("not a response of CKAN ({error})")),
+        // The message may contain a value of the response.
+        Err(error) => Err(shortened(&format!("not a response of CKAN ({error})"))),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::de::IgnoredAny;
+    use std::fs;
+
+    #[test]
+    fn values_of_packages_are_short_strings() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("page.json");
+        let read = |count: &str, package: &str| {
+            let json = format!(r#"{{"success": true, "result": {{"count": {count}, "results": [{package}]}}}}"#);
+            fs::write(&path, json).expect("written");
+            read_response::<SearchResult>(&path).expect("readable").map(|mut found| found.results.remove(0))
+        };
+        let long = "x".repeat(MAX_VALUE_BYTES);
+        let package = read("1", r#"{"name": "o\u0061ks", "id": [0, 0], "metadata_modified": "2026", "notes": {}}"#);
+        let PackageSummary { name, id, metadata_modified } = package.expect("a package");
+        assert_eq!((name.as_deref(), id, metadata_modified.as_deref()), (Some("oaks"), None, Some("2026")));
+        let package = read("1", &format!(r#"{{"name": "{long}", "metadata_modified": null}}"#));
+        let PackageSummary { name, id, metadata_modified } = package.expect("a package");
+        assert_eq!((name, id, metadata_modified), (None, None, None));
+        let reason = read(&format!("\"{}\"", long.repeat(10)), "{}").err().expect("no number");
+        assert!(reason.starts_with("not a response of CKAN (invalid type") && reason.len() < 3000, "{reason}");
+    }
+
+    #[test]
+    fn lists_of_packages_are_limited() {
+        let read = |count: usize| {
+            let json = format!("[{}0]", "0,".repeat(count - 1));
+            packages::<_, IgnoredAny>(&mut serde_json::Deserializer::from_str(&json)).map(|list| list.len())
+        };
+        assert_eq!(read(MAX_PACKAGES).expect("a list"), MAX_PACKAGES);
+        let error = read(MAX_PACKAGES + 1).expect_err("too many").to_string();
+        assert!(error.contains("expected a list of at most 1000000 packages"), "{error}");
+    }
 
     #[test]
     fn portals_are_known_by_their_addresses() {

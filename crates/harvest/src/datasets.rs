@@ -1,21 +1,32 @@
 //! Processing of listed datasets: ids, change detection, batching and removal of delisted datasets.
 
 use super::state::{DatasetRecord, hash_of_text};
-use super::{Batch, DelistedPolicy, HarvestError, IdScheme, Run, Source, SourceReport, StoreOutcome};
+use super::{Batch, DelistedPolicy, HarvestError, IdScheme, MAX_IRI_BYTES, Run, Source, SourceReport, StoreOutcome};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Iris, LocalCopy, dcat, disambiguate_id};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Size of described files in bytes at which pending datasets are stored.
+/// Size of descriptions and described files in bytes at which pending datasets are stored.
 const BATCH_BYTES: u64 = 256 << 20;
-/// Maximum number of problems reported for one source.
-const PROBLEMS: usize = 1000;
 
 /// Datasets of the next batch.
 #[derive(Default)]
 pub(super) struct PendingDatasets {
     datasets: Vec<Dataset>,
     records: BTreeMap<DatasetId, DatasetRecord>,
+    /// Size of the descriptions and of the described files.
     bytes: u64,
+}
+
+impl PendingDatasets {
+    fn push(&mut self, dataset: Dataset, record: DatasetRecord, description_bytes: u64) {
+        let copies = dataset.distributions.iter().filter_map(|distribution| match &distribution.copy {
+            Some(LocalCopy::File(path)) => path.metadata().ok(),
+            _ => None,
+        });
+        self.bytes += description_bytes + copies.map(|metadata| metadata.len()).sum::<u64>();
+        self.records.insert(dataset.metadata.id.clone(), record);
+        self.datasets.push(dataset);
+    }
 }
 
 impl Run<'_, '_> {
@@ -25,9 +36,7 @@ impl Run<'_, '_> {
         if catalog.unreadable_entries > 0 {
             source.report.whole = false;
         }
-        let room = PROBLEMS.saturating_sub(source.report.problems.len());
-        source.report.unlisted_problems += catalog.problems.len().saturating_sub(room);
-        source.report.problems.extend(catalog.problems.into_iter().take(room));
+        catalog.problems.iter().for_each(|problem| source.report.add_problem(problem));
         for dataset in catalog.datasets {
             self.dataset(source, dataset)?;
         }
@@ -42,6 +51,10 @@ impl Run<'_, '_> {
             source.report.repeated += 1;
             return Ok(());
         }
+        if key.len() > MAX_IRI_BYTES {
+            source.fail(&key, format!("the IRI of the dataset has more than {MAX_IRI_BYTES} bytes"));
+            return Ok(());
+        }
         let Some(id) = self.id_of(&key, &dataset.metadata.id) else {
             source.fail(&key, "cannot derive an unused dataset id");
             return Ok(());
@@ -51,7 +64,7 @@ impl Run<'_, '_> {
         source.report.datasets += 1;
         dataset.metadata.id = id.clone();
         let hashes = self.download(&mut dataset)?;
-        let fingerprint = fingerprint(&dataset, &hashes);
+        let (fingerprint, description_bytes) = fingerprint(&dataset, &hashes);
         let record = DatasetRecord { key, source: source.address.clone(), fingerprint };
         let is_local = !super::is_address(&source.address);
         let is_same = self.fetcher.state.dataset(&id).is_some_and(|before| before.fingerprint == record.fingerprint);
@@ -60,7 +73,7 @@ impl Run<'_, '_> {
             self.fetcher.state.set_dataset(id, record);
             return Ok(());
         }
-        self.enqueue(source, dataset, record)
+        self.enqueue(source, dataset, record, description_bytes)
     }
 
     /// Returns the id of a dataset: the id of earlier harvests, else the first unused candidate. Candidates are the id in the
@@ -93,19 +106,19 @@ impl Run<'_, '_> {
         !is_taken && !state.is_used_elsewhere(id) && !self.taken.contains(id)
     }
 
-    fn enqueue(&mut self, source: &mut Source, dataset: Dataset, record: DatasetRecord) -> Result<(), HarvestError> {
+    fn enqueue(
+        &mut self,
+        source: &mut Source,
+        dataset: Dataset,
+        record: DatasetRecord,
+        description_bytes: u64,
+    ) -> Result<(), HarvestError> {
         let content = content_of(std::iter::once(&record));
         let is_suspect = self.fetcher.state.quarantine.is_suspect(dataset.metadata.id.as_str(), &content);
         if is_suspect {
             self.flush(source)?;
         }
-        let copies = dataset.distributions.iter().filter_map(|distribution| match &distribution.copy {
-            Some(LocalCopy::File(path)) => path.metadata().ok(),
-            _ => None,
-        });
-        self.pending.bytes += copies.map(|metadata| metadata.len()).sum::<u64>();
-        self.pending.records.insert(dataset.metadata.id.clone(), record);
-        self.pending.datasets.push(dataset);
+        self.pending.push(dataset, record, description_bytes);
         let is_full = is_suspect
             || self.pending.datasets.len() >= self.harvester.options.batch_size
             || self.pending.bytes >= BATCH_BYTES;
@@ -149,6 +162,13 @@ impl Run<'_, '_> {
                 StoreOutcome::Stored | StoreOutcome::Incomplete if was_known => self.report.changed.push(id.clone()),
                 StoreOutcome::Stored | StoreOutcome::Incomplete => self.report.new.push(id.clone()),
                 StoreOutcome::Retained => self.report.kept.push(id.clone()),
+                StoreOutcome::Conflict => {
+                    let reason = "another change added a dataset with this id during the harvest; it is not replaced, and the \
+                                  next harvest uses another id";
+                    source.fail(&format!("dataset {id}"), reason);
+                    self.fetcher.state.remove_datasets(&[id]);
+                    continue;
+                }
             }
             if matches!(outcome, StoreOutcome::Stored | StoreOutcome::Unchanged) {
                 self.fetcher.state.set_dataset(id, record);
@@ -181,12 +201,35 @@ fn content_of<'r>(records: impl Iterator<Item = &'r DatasetRecord>) -> String {
     hash_of_text(&fingerprints.join("\n"))
 }
 
-/// Returns a digest of a dataset's description and files. It does not depend on the base of the home's IRIs.
-fn fingerprint(dataset: &Dataset, hashes: &[String]) -> String {
+/// Returns a digest of a dataset's description and files, and the size of the description in bytes. Neither depends on the base
+/// of the home's IRIs.
+fn fingerprint(dataset: &Dataset, hashes: &[String]) -> (String, u64) {
     let mut lines: Vec<String> = dcat::to_triples(dataset, &Iris::default()).iter().map(ToString::to_string).collect();
     lines.sort_unstable();
     lines.extend(hashes.iter().cloned());
     let missing = dataset.distributions.iter().filter(|one| matches!(one.copy, Some(LocalCopy::Missing(_))));
     lines.push(missing.count().to_string());
-    hash_of_text(&lines.join("\n"))
+    let text = lines.join("\n");
+    (hash_of_text(&text), text.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::{Metadata, Text};
+
+    #[test]
+    fn pending_descriptions_are_counted() {
+        let mut pending = PendingDatasets::default();
+        for (id, length) in [("a", 5_000), ("b", 70_000)] {
+            let id = DatasetId::new(id).expect("an id");
+            let descriptions = vec![Text::plain("x".repeat(length))];
+            let dataset = Dataset::new(Metadata { descriptions, ..Metadata::new(id) });
+            let (fingerprint, bytes) = fingerprint(&dataset, &[]);
+            let record = DatasetRecord { key: "key".to_owned(), source: "source".to_owned(), fingerprint };
+            pending.push(dataset, record, bytes);
+        }
+        assert!((75_000..100_000).contains(&pending.bytes), "{}", pending.bytes);
+        assert_eq!(pending.datasets.len(), 2);
+    }
 }

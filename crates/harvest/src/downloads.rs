@@ -1,7 +1,7 @@
 //! Download of the RDF files that catalogues describe.
 
 use super::fetch::Purpose;
-use super::{Downloads, Failure, HarvestError, Run};
+use super::{Downloads, HarvestError, Run};
 use lodeseek_catalog::{Dataset, Distribution, LocalCopy, Location};
 
 /// Media types and format names of RDF, reduced to their letters and digits. `xml` and `json` are missing, because most such
@@ -117,7 +117,7 @@ impl Run<'_, '_> {
             Err(error) => error,
         };
         let reason = self.failure_reason(error)?;
-        self.report.failed_files.push(Failure { what: address.to_owned(), reason: reason.clone() });
+        self.report.fail_file(address, &reason);
         Ok(Some(reason))
     }
 }

@@ -3,7 +3,7 @@
 use super::robots::RobotsRules;
 use super::state::{CachedFile, State, hash_of, hash_of_text};
 use super::{FetchError, HarvestError, HarvestOptions, Usage};
-use lodeseek_net::egress::{Egress, EgressError, EgressFault, Request, RequestLimits, Response};
+use lodeseek_net::egress::{Egress, EgressError, EgressFault, Request, RequestLimits, Response, origin_of};
 use lodeseek_rdf::dump::{self, Limits};
 use oxiri::Iri;
 use std::collections::BTreeMap;
@@ -56,8 +56,8 @@ pub(super) struct Fetcher<'h> {
     started: Instant,
 }
 
-/// Returns scheme, host and port of an address.
-pub(super) fn origin_of(address: &str) -> Option<String> {
+/// Returns scheme, host and port of an address in lower case, otherwise as they are written.
+pub(super) fn written_origin(address: &str) -> Option<String> {
     let iri = Iri::parse(address).ok()?;
     Some(format!("{}://{}", iri.scheme().to_ascii_lowercase(), iri.authority()?.to_ascii_lowercase()))
 }
@@ -225,7 +225,7 @@ impl<'h> Fetcher<'h> {
             return Ok(FetchedFile { path: self.state.path(&cached.file), file: cached, is_new: false });
         }
         let resumed = if response.status() == 206 { resumed.map(|(length, _)| length) } else { None };
-        if response.status() == 206 && (resumed.is_none() || resumed != start_of(&response)) {
+        if response.status() == 206 && (resumed.is_none() || resumed != start_of(&response) || !is_plain(&response)) {
             part.remove()?;
             return Err(FetchError::WrongRange(address.to_owned()));
         }
@@ -247,7 +247,7 @@ impl<'h> Fetcher<'h> {
         let media_type = text("content-type").map(|text| text.split(';').next().unwrap_or_default().trim().to_owned());
         let final_address = response.address().to_owned();
         let next = next_link(response.headers("link"), &final_address);
-        let strong = etag.as_deref().filter(|tag| tag.starts_with('"') && text("content-encoding").is_none());
+        let strong = etag.as_deref().filter(|tag| tag.starts_with('"') && is_plain(&response));
         part.create(resumed, strong)?;
         self.write(response, part, resumed)?;
         let (length, sha256) = part.check(address)?;
@@ -320,6 +320,12 @@ fn is_strong(last_modified: &str, date: Option<&str>) -> bool {
 /// Requests the identity encoding, because lengths and ranges refer to the encoded content.
 fn without_encoding(request: Request<'_>) -> Request<'_> {
     request.with_condition("Accept-Encoding", "identity")
+}
+
+/// Returns true if the body is known to be the encoded content, to which ranges refer. A response that the client decompressed has
+/// neither of these headers. A chunked one has no length either, so it is not resumed.
+fn is_plain(response: &Response) -> bool {
+    response.header("content-encoding").is_none() && response.header("content-length").is_some()
 }
 
 /// Returns the first byte position of a partial response.
@@ -439,8 +445,8 @@ mod tests {
 
     #[test]
     fn origins() {
-        assert_eq!(origin_of("HTTP://E.org:80/a?b").as_deref(), Some("http://e.org:80"));
-        assert_eq!(origin_of("mailto:a@e.org"), None);
-        assert_eq!(origin_of("a/b"), None);
+        assert_eq!(written_origin("HTTP://E.org:80/a?b").as_deref(), Some("http://e.org:80"));
+        assert_eq!(written_origin("mailto:a@e.org"), None);
+        assert_eq!(written_origin("a/b"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Reading of responses and of the state of a harvest, without requests. Only in fuzz builds.
 
 use crate::changes::{Stamp, with_overlap};
-use crate::ckan::{Api, PackageSummary, SearchResult, read_response};
+use crate::ckan::{Api, PackageNames, PackageSummary, SearchResult, read_response};
 use crate::state::State;
 use crate::{HarvestError, fetch, pages, robots};
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// # Errors
 /// If the file cannot be read.
 pub fn read_ckan(path: &Path) -> Result<Vec<(String, Option<String>)>, HarvestError> {
-    let _ = read_response::<Vec<String>>(path)?;
+    let _ = read_response::<PackageNames>(path)?;
     let mut packages: Vec<PackageSummary> = read_response(path)?.into_iter().collect();
     if let Ok(SearchResult { results, .. }) = read_response(path)? {
         packages.extend(results);

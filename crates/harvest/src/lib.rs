@@ -38,6 +38,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Maximum size of the address of a page, and of the IRI of a dataset, in bytes. Longer addresses cannot be requested.
+const MAX_IRI_BYTES: usize = 8192;
+
 /// Limits of one harvest.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
@@ -179,6 +182,9 @@ pub enum StoreOutcome {
     Unchanged,
     /// The stored version was retained, because a file is missing or unreadable. The next harvest passes the dataset again.
     Retained,
+    /// It is not stored: another change has added a dataset with this id since the harvest began. The harvest reports a failure,
+    /// and the next one passes the dataset with another id.
+    Conflict,
 }
 
 /// Destination of harvested datasets.
@@ -393,7 +399,7 @@ pub fn allow_source_hosts(policy: &mut EgressPolicy, sources: &[String]) -> Resu
 #[must_use]
 pub fn default_name(sources: &[String]) -> String {
     let first = sources.first().map(String::as_str).unwrap_or_default();
-    let host = fetch::origin_of(first).and_then(|origin| Some(origin.split_once("://")?.1.to_owned()));
+    let host = fetch::written_origin(first).and_then(|origin| Some(origin.split_once("://")?.1.to_owned()));
     let host = host.unwrap_or_else(|| first.rsplit('/').find(|part| !part.is_empty()).unwrap_or("local").to_owned());
     let host: String = host.chars().map(file_name_char).take(60).collect();
     let hash = state::hash_of_text(&sources.join("\n"));

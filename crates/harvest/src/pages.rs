@@ -1,7 +1,7 @@
 //! Traversal of the pages of a source.
 
-use super::fetch::{FetchedFile, Purpose, origin_of};
-use super::{HarvestError, Run, Source, ckan};
+use super::fetch::{FetchedFile, Purpose, written_origin};
+use super::{HarvestError, MAX_IRI_BYTES, Run, Source, ckan};
 use lodeseek_catalog::{Catalog, CatalogError, CatalogSource, Dialect};
 use oxiri::Iri;
 use std::collections::{BTreeSet, VecDeque};
@@ -91,14 +91,16 @@ impl Run<'_, '_> {
 
     /// Processes the first page and all following pages.
     fn pages(&mut self, source: &mut Source, first: Catalog, fetched: &FetchedFile) -> Result<(), HarvestError> {
-        let mut waiting: VecDeque<String> = following(&first, fetched).into();
+        let max_pages = self.harvester.options.budget.pages;
+        let mut waiting = VecDeque::new();
+        queue_pages(&mut waiting, source, following(&first, fetched), max_pages);
         self.process(source, first)?;
         while let Some(address) = waiting.pop_front() {
             if self.stopped {
                 source.fail(&address, "not requested: the harvest had stopped");
                 break;
             }
-            if source.report.pages >= self.harvester.options.budget.pages {
+            if source.report.pages >= max_pages {
                 source.fail(&address, format!("there are more than {} pages", source.report.pages));
                 break;
             }
@@ -115,7 +117,7 @@ impl Run<'_, '_> {
                         source.fail(&address, "paging loop: the content is identical to an earlier page");
                         continue;
                     }
-                    waiting.extend(following(&catalog, &fetched));
+                    queue_pages(&mut waiting, source, following(&catalog, &fetched), max_pages);
                     self.process(source, *catalog)?;
                 }
                 Page::Other(_, reason) | Page::Missing(reason) => source.fail(&address, reason),
@@ -177,8 +179,19 @@ fn reason(error: &CatalogError) -> String {
 }
 
 /// Returns the addresses of the following pages: from the page itself, else from its `Link` headers.
-fn following(catalog: &Catalog, fetched: &FetchedFile) -> Vec<String> {
-    if catalog.next_pages.is_empty() { fetched.file.next.iter().cloned().collect() } else { catalog.next_pages.clone() }
+fn following<'p>(catalog: &'p Catalog, fetched: &'p FetchedFile) -> &'p [String] {
+    if catalog.next_pages.is_empty() { fetched.file.next.as_slice() } else { &catalog.next_pages }
+}
+
+/// Adds following pages to a queue: as many as may still be read, and one more, which then exceeds the limit.
+fn queue_pages(waiting: &mut VecDeque<String>, source: &mut Source, following: &[String], max_pages: u64) {
+    let left = usize::try_from(max_pages.saturating_sub(source.report.pages)).unwrap_or(usize::MAX);
+    let room = left.saturating_add(1).saturating_sub(waiting.len());
+    let usual = following.iter().filter(|address| address.len() <= MAX_IRI_BYTES);
+    waiting.extend(usual.take(room).cloned());
+    if let Some(long) = following.iter().find(|address| address.len() > MAX_IRI_BYTES) {
+        source.fail(long, format!("the address of the page has more than {MAX_IRI_BYTES} bytes"));
+    }
 }
 
 /// Returns the addresses of a page's RDF representations (`<link rel="alternate">`), in order of preference.
@@ -228,12 +241,28 @@ fn attribute(tag: &str, lower: &str, name: &str) -> Option<String> {
 
 /// Returns the root address of a site.
 pub(super) fn root_of(address: &str) -> Option<String> {
-    origin_of(address).map(|origin| format!("{origin}/"))
+    written_origin(address).map(|origin| format!("{origin}/"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_queue_of_pages_is_limited() {
+        let (mut waiting, mut source) = (VecDeque::new(), Source::new("http://e.org/feed"));
+        source.report.pages = 15;
+        let following: Vec<String> = (0..1000).map(|page| format!("http://e.org/feed?page={page}")).collect();
+        queue_pages(&mut waiting, &mut source, &following[..2], 20);
+        assert_eq!(waiting.len(), 2);
+        queue_pages(&mut waiting, &mut source, &following[2..], 20);
+        queue_pages(&mut waiting, &mut source, &following, 20);
+        assert_eq!(waiting, &following[..6], "five more pages, and the one that exceeds the limit");
+        assert!(source.report.whole);
+        waiting.clear();
+        queue_pages(&mut waiting, &mut source, &["x".repeat(MAX_IRI_BYTES + 1), "y".repeat(MAX_IRI_BYTES)], 20);
+        assert!(waiting.len() == 1 && !source.report.whole, "one page is missing");
+    }
 
     #[test]
     fn other_forms_of_a_page() {

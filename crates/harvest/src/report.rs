@@ -4,6 +4,13 @@ use super::Usage;
 use lodeseek_catalog::DatasetId;
 use serde::{Deserialize, Serialize};
 
+/// Maximum number of listed failures of a source, and of listed files that could not be fetched. Others are counted.
+const MAX_FAILURES: usize = 1000;
+/// Maximum number of problems reported for one source.
+const PROBLEMS: usize = 1000;
+/// Maximum size in bytes of a text about a failure or a problem.
+const MAX_TEXT_BYTES: usize = 2000;
+
 /// A page, file or entry that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
@@ -56,8 +63,31 @@ impl SourceReport {
     /// Records a failure and marks the source as incomplete.
     pub(super) fn fail(&mut self, what: &str, reason: impl ToString) {
         self.whole = false;
-        self.failed.push(Failure { what: what.to_owned(), reason: reason.to_string() });
+        add_failure(&mut self.failed, &mut self.unlisted_failed, what, reason);
     }
+
+    /// Lists a problem, or counts it if the list is full.
+    pub(super) fn add_problem(&mut self, problem: &str) {
+        if self.problems.len() < PROBLEMS {
+            self.problems.push(shortened(problem));
+        } else {
+            self.unlisted_problems += 1;
+        }
+    }
+}
+
+/// Adds a failure to a list; if the list is full, to the number of the others.
+fn add_failure(list: &mut Vec<Failure>, unlisted: &mut usize, what: &str, reason: impl ToString) {
+    if list.len() < MAX_FAILURES {
+        list.push(Failure { what: shortened(what), reason: shortened(&reason.to_string()) });
+    } else {
+        *unlisted += 1;
+    }
+}
+
+/// Returns the first [`MAX_TEXT_BYTES`] of a text: addresses and values of a portal may have any length.
+pub(super) fn shortened(text: &str) -> String {
+    text[..text.floor_char_boundary(MAX_TEXT_BYTES)].to_owned()
 }
 
 /// Report on one harvest.
@@ -128,6 +158,11 @@ fn limit<T>(list: &mut Vec<T>, unlisted: &mut usize, max: usize) {
 }
 
 impl HarvestReport {
+    /// Records a file that could not be fetched.
+    pub(super) fn fail_file(&mut self, address: &str, reason: &str) {
+        add_failure(&mut self.failed_files, &mut self.unlisted_failed_files, address, reason);
+    }
+
     /// Keeps at most `max` entries of each list; those of all sources count together. The numbers of the others are reported.
     pub fn limit(&mut self, max: usize) {
         limit(&mut self.new, &mut self.unlisted_new, max);
@@ -209,5 +244,22 @@ mod tests {
         assert_eq!(read.counts(), counts);
         read.limit(0);
         assert!(read.kept.is_empty() && !read.is_clean(), "what is not listed counts");
+    }
+
+    #[test]
+    fn failures_are_limited_while_they_are_recorded() {
+        let (mut source, mut report) = (SourceReport::default(), HarvestReport::default());
+        let long = "é".repeat(MAX_TEXT_BYTES);
+        for _ in 0..MAX_FAILURES + 5 {
+            source.fail(&long, &long);
+            report.fail_file(&long, &long);
+        }
+        for (list, unlisted) in
+            [(&source.failed, source.unlisted_failed), (&report.failed_files, report.unlisted_failed_files)]
+        {
+            assert_eq!((list.len(), unlisted), (MAX_FAILURES, 5));
+            let is_short = |failure: &Failure| failure.what.len().max(failure.reason.len()) <= MAX_TEXT_BYTES;
+            assert!(list.iter().all(is_short));
+        }
     }
 }

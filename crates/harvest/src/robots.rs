@@ -1,8 +1,8 @@
 //! Access rules of hosts for crawlers: `robots.txt`, [RFC 9309](https://www.rfc-editor.org/rfc/rfc9309).
 
 use super::FetchError;
-use super::fetch::{Fetcher, origin_of};
-use lodeseek_net::egress::{EgressError, EgressFault};
+use super::fetch::Fetcher;
+use lodeseek_net::egress::{EgressError, EgressFault, origin_of};
 use std::io::Read;
 use std::time::Duration;
 use texting_robots::Robot;
@@ -11,6 +11,10 @@ use texting_robots::Robot;
 const USER_AGENT: &str = "lodeseek";
 /// Maximum number of bytes read of a `robots.txt`: the minimum of RFC 9309, section 2.5.
 const MAX_BYTES: u64 = 500 << 10;
+/// Maximum number of lines with `$` of a `robots.txt`. Such a rule needs up to 100 KiB of memory.
+const MAX_PATTERNS: usize = 200;
+/// Maximum number of hosts whose rules are in memory.
+const MAX_HOSTS: usize = 32;
 
 /// Access rules of one host.
 pub(super) enum RobotsRules {
@@ -23,9 +27,16 @@ pub(super) enum RobotsRules {
     Robot(Box<Robot>),
 }
 
-/// Parses a `robots.txt`. Returns `None` if that fails.
+/// Parses a `robots.txt`, without the lines with `$` that exceed [`MAX_PATTERNS`]. Returns `None` if that fails.
 pub(super) fn parse(text: &[u8]) -> Option<Box<Robot>> {
-    Robot::new(USER_AGENT, text).ok().map(Box::new)
+    let mut patterns = 0;
+    let lines = text.split_inclusive(|byte| matches!(*byte, b'\n' | b'\r' | b'\0')).filter(|line| {
+        let is_pattern = line.contains(&b'$');
+        patterns += usize::from(is_pattern);
+        !is_pattern || patterns <= MAX_PATTERNS
+    });
+    let text: Vec<u8> = lines.flatten().copied().collect();
+    Robot::new(USER_AGENT, &text).ok().map(Box::new)
 }
 
 impl Fetcher<'_> {
@@ -35,6 +46,10 @@ impl Fetcher<'_> {
         let Some(origin) = origin_of(address) else { return Ok(()) };
         if !self.robots.contains_key(&origin) {
             let rules = self.fetch_rules(&origin)?;
+            let has_rules = |rules: &RobotsRules| matches!(rules, RobotsRules::Robot(_));
+            if self.robots.values().filter(|rules| has_rules(rules)).count() >= MAX_HOSTS {
+                self.robots.retain(|_, rules| !has_rules(rules));
+            }
             self.robots.insert(origin.clone(), rules);
         }
         let delay = match self.robots.get(&origin) {
@@ -70,5 +85,19 @@ impl Fetcher<'_> {
             Ok(_) => parse(&text).map_or(RobotsRules::AllowAll, RobotsRules::Robot),
             Err(_) => RobotsRules::Unreachable,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_with_patterns_are_limited() {
+        let patterns: String = (0..2 * MAX_PATTERNS).map(|number| format!("Disallow: /{number}$\r\n")).collect();
+        let robot = parse(format!("User-agent: *\r\n{patterns}Disallow: /last\r\n").as_bytes()).expect("rules");
+        let is_allowed = |path: &str| robot.allowed(&format!("http://e.org/{path}"));
+        assert!(!is_allowed("0") && !is_allowed(&(MAX_PATTERNS - 1).to_string()));
+        assert!(is_allowed(&MAX_PATTERNS.to_string()) && !is_allowed("last"));
     }
 }

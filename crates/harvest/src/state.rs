@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 
 /// Interval between saves of the state. Files fetched since the last save are fetched again after a kill.
 const SAVE_INTERVAL: Duration = Duration::from_secs(2);
+/// Size of the kept incomplete downloads in bytes, from which on older ones are removed.
+const MAX_PARTIAL_BYTES: u64 = 16 << 30;
 
 /// A cached file with its response headers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,13 +122,14 @@ impl State {
 
     /// Returns the cached file of an address, if it still exists.
     pub(super) fn cached_file(&mut self, address: &str) -> Option<CachedFile> {
-        self.touched.insert(address.to_owned());
         let file = self.saved.files.get(address)?;
+        self.touched.insert(address.to_owned());
         let exists = self.path(&file.file).metadata().is_ok_and(|metadata| metadata.len() == file.length);
         exists.then(|| file.clone())
     }
 
     pub(super) fn cache_file(&mut self, address: &str, file: CachedFile) -> Result<(), HarvestError> {
+        self.touched.insert(address.to_owned());
         self.saved.files.insert(address.to_owned(), file);
         if self.last_save.elapsed() >= SAVE_INTERVAL { self.save() } else { Ok(()) }
     }
@@ -140,7 +143,6 @@ impl State {
     /// Caches a file under an additional name, so that the next response of its address does not replace it.
     pub(super) fn pin_file(&mut self, address: &str, file: CachedFile) -> Result<String, HarvestError> {
         let name = format!("{address}#{}", file.sha256.get(..24).unwrap_or(&file.sha256));
-        self.touched.insert(name.clone());
         self.cache_file(&name, file)?;
         Ok(name)
     }
@@ -212,17 +214,29 @@ impl State {
         }
     }
 
-    /// Removes files that the state does not reference. Incomplete downloads stay, because they may be resumed.
+    /// Removes files that the state does not reference. The latest incomplete downloads stay, because they may be resumed.
     pub(super) fn clear(&self) -> Result<(), HarvestError> {
         let named: BTreeSet<&str> = self.saved.files.values().map(|file| file.file.as_str()).collect();
         let folder = self.folder.join("files");
+        let mut partial = Vec::new();
         for entry in fs::read_dir(&folder).map_err(HarvestError::io(&folder))? {
             let entry = entry.map_err(HarvestError::io(&folder))?;
-            let name = entry.file_name();
+            let (name, path) = (entry.file_name(), entry.path());
             let name = name.to_string_lossy();
-            if !named.contains(&*name) && !name.contains(".part") {
-                fs::remove_file(entry.path()).map_err(HarvestError::io(&entry.path()))?;
+            if name.ends_with(".part") {
+                let metadata = entry.metadata().map_err(HarvestError::io(&path))?;
+                partial.push((metadata.modified().map_err(HarvestError::io(&path))?, metadata.len(), path));
+            } else if !(named.contains(&*name) || name.ends_with(".part-tag") && path.with_extension("part").exists()) {
+                fs::remove_file(&path).map_err(HarvestError::io(&path))?;
             }
+        }
+        partial.sort_unstable();
+        let mut bytes = 0;
+        for (_, length, path) in partial.into_iter().rev() {
+            if bytes >= MAX_PARTIAL_BYTES {
+                fs::remove_file(&path).map_err(HarvestError::io(&path))?;
+            }
+            bytes += length;
         }
         Ok(())
     }
@@ -309,6 +323,28 @@ pub(super) fn hash_of_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::SystemTime;
+
+    #[test]
+    fn old_incomplete_downloads_are_removed() {
+        let harvests = tempfile::tempdir().expect("a folder");
+        let state = State::open(harvests.path(), "a").expect("a state");
+        for (name, gigabytes, day) in [("old", 1_u64, 1_u64), ("new", 10, 3), ("recent", 10, 2)] {
+            let part = File::create(state.path(&format!("{name}.part"))).expect("a file");
+            part.set_len(gigabytes << 30).expect("a sparse file");
+            part.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(day * 86_400)).expect("a time");
+            fs::write(state.path(&format!("{name}.part-tag")), "\"tag\"").expect("written");
+        }
+        fs::write(state.path("unnamed"), "").expect("written");
+        // The tag of a removed file is removed by the next call.
+        for _ in 0..2 {
+            state.clear().expect("cleared");
+        }
+        let entries = fs::read_dir(harvests.path().join("a/files")).expect("a folder");
+        let mut names: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["new.part", "new.part-tag", "recent.part", "recent.part-tag"]);
+    }
 
     #[test]
     fn a_damaged_checksum_is_no_panic() {

@@ -42,6 +42,16 @@ fn feed(port: u16) -> String {
     )
 }
 
+/// Describes two files of one host, whose name is written in two ways.
+fn feed_with_spellings(port: u16) -> String {
+    let second = format!(
+        "\n<http://e.org/dataset> dcat:distribution <http://e.org/other> .
+         <http://e.org/other> a dcat:Distribution ;
+             dcat:downloadURL <HTTP://127.1:{port}/b.nt> ; dcat:mediaType \"application/n-triples\" ."
+    );
+    feed(port) + &second
+}
+
 fn requested_path(stream: &TcpStream) -> Option<String> {
     let mut reader = BufReader::new(stream);
     let mut first = String::new();
@@ -64,6 +74,7 @@ fn start(robots: String) -> (u16, Arc<Mutex<Vec<String>>>) {
             let Some(path) = requested_path(&stream) else { continue };
             let reply = match path.as_str() {
                 "/feed.ttl" => response(200, "text/turtle", &feed(port)),
+                "/spellings.ttl" => response(200, "text/turtle", &feed_with_spellings(port)),
                 "/robots.txt" => robots.clone(),
                 _ => response(200, "application/n-triples", TRIPLE),
             };
@@ -76,6 +87,12 @@ fn start(robots: String) -> (u16, Arc<Mutex<Vec<String>>>) {
 
 /// Harvests the feed of a server with this `robots.txt`. Returns the report, and true if the described file was requested.
 fn harvest(robots: String) -> (HarvestReport, bool) {
+    let (report, requests) = harvest_feed(robots, "feed.ttl");
+    (report, requests.contains(&"/a.nt".to_owned()))
+}
+
+/// Harvests a feed of a server with this `robots.txt`. Returns the report and the requested paths.
+fn harvest_feed(robots: String, feed: &str) -> (HarvestReport, Vec<String>) {
     let (port, requests) = start(robots);
     let site = format!("http://127.0.0.1:{port}/");
     let egress = Egress::new(EgressPolicy {
@@ -91,11 +108,18 @@ fn harvest(robots: String) -> (HarvestReport, bool) {
     };
     let folder = tempfile::tempdir().expect("a folder");
     let harvester = Harvester::new(&egress, folder.path(), "robots").with_options(options);
-    let report = harvester.run(&[format!("{site}feed.ttl")], &mut Discard, &|_| ()).expect("a report");
+    let report = harvester.run(&[format!("{site}{feed}")], &mut Discard, &|_| ()).expect("a report");
     assert_eq!(report.sources[0].datasets, 1, "{report:#?}");
-    let requests = requests.lock().expect("not poisoned");
+    let requests = requests.lock().expect("not poisoned").clone();
     assert!(requests.contains(&"/robots.txt".to_owned()), "{requests:?}");
-    (report, requests.contains(&"/a.nt".to_owned()))
+    (report, requests)
+}
+
+#[test]
+fn rules_are_requested_once_for_all_spellings_of_a_host() {
+    let (report, requests) = harvest_feed(response(404, "text/plain", ""), "spellings.ttl");
+    assert_eq!(report.files, 2, "{report:#?}");
+    assert_eq!(requests.iter().filter(|path| *path == "/robots.txt").count(), 1, "{requests:?}");
 }
 
 #[test]

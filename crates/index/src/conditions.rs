@@ -9,6 +9,9 @@ use tantivy::collector::DocSetCollector;
 use tantivy::query::{BooleanQuery, PhraseQuery, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 
+/// Maximum number of tokens of a phrase: each reads its positions in all documents.
+const MAX_TOKENS: usize = 16;
+
 /// Condition on the members of a set of documents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Condition {
@@ -23,7 +26,8 @@ impl Snapshot {
     /// language do not count. Returns `None` if the text has no token.
     ///
     /// A multilingual index has analysed each text in its language. The phrase is therefore analysed in every language,
-    /// and one of these forms has to occur. Adjacent values of a field, such as two keywords, follow each other.
+    /// and one of these forms has to occur. Adjacent values of a field, such as two keywords, follow each other. Of a longer
+    /// phrase, the first 16 tokens are compared.
     pub fn with_phrase(&self, text: &str) -> Result<Option<Vec<DocumentAddress>>, IndexError> {
         let forms = self.analysis.phrase_forms(text);
         if forms.is_empty() {
@@ -46,7 +50,8 @@ impl Snapshot {
 
     fn phrase_query(&self, field: Field, tokens: &[String]) -> Box<dyn Query> {
         let text = self.fields.text(field);
-        let mut terms: Vec<Term> = tokens.iter().map(|token| Term::from_field_text(text, token)).collect();
+        let mut terms: Vec<Term> =
+            tokens.iter().take(MAX_TOKENS).map(|token| Term::from_field_text(text, token)).collect();
         match terms.len() {
             1 => Box::new(TermQuery::new(terms.remove(0), IndexRecordOption::Basic)),
             _ => Box::new(PhraseQuery::new(terms)),
@@ -119,6 +124,13 @@ mod tests {
             assert!(with_phrase(&snapshot, "air in Madrid quality").is_empty(), "{kind}");
             assert_eq!(snapshot.with_phrase("of the").expect("searched").is_none(), kind != AnalysisKind::Multilingual);
         }
+    }
+
+    #[test]
+    fn the_beginning_of_a_long_phrase_is_compared() {
+        let words = |range: std::ops::Range<u32>| range.map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
+        let snapshot = snapshot(&[&words(0..16), &words(0..15)], AnalysisKind::English);
+        assert_eq!(with_phrase(&snapshot, &words(0..20)), ["0"]);
     }
 
     #[test]

@@ -485,8 +485,10 @@ fn count_field(
         frequencies[field.index()] = cursor.seek(document);
     }
     let length = counts.lengths[field.index()];
-    for ((first, second), pair) in query.pairs().zip(&mut counts.pairs) {
-        pair[field.index()] = PairFrequencies::count(&cursors[first].positions, &cursors[second].positions, length);
+    let mut counted = FxHashMap::default();
+    for (words, pair) in query.pairs().zip(&mut counts.pairs) {
+        let count = || PairFrequencies::count(&cursors[words.0].positions, &cursors[words.1].positions, length);
+        pair[field.index()] = *counted.entry(words).or_insert_with(count);
     }
 }
 

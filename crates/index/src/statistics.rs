@@ -2,6 +2,9 @@
 
 use super::{Analysis, PairFrequencies, QueryTerm, Translation};
 
+/// Maximum number of pairs of adjacent words of a query: each reads all positions of both words in a document.
+const MAX_PAIRS: usize = 64;
+
 /// Analysed query: its distinct words and their sequence.
 ///
 /// Words that stand for the same set of tokens are one word. Words that share only some tokens are distinct. An
@@ -44,9 +47,9 @@ impl AnalyzedQuery {
         self.translation.as_ref().map_or(typed, |translation| &translation.text)
     }
 
-    /// Returns the pairs of adjacent words, as indexes into `distinct`.
+    /// Returns the first 64 pairs of adjacent words, as indexes into `distinct`.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.sequence.windows(2).map(|pair| (pair[0], pair[1]))
+        self.sequence.windows(2).map(|pair| (pair[0], pair[1])).take(MAX_PAIRS)
     }
 
     /// Returns the number of occurrences of each distinct word in the query.

@@ -18,6 +18,9 @@ use tantivy::{IndexSettings, TantivyDocument, Term};
 
 /// Memory budget of tantivy's single indexing thread, in bytes: 96 MiB.
 const MEMORY: usize = 96 << 20;
+/// Maximum size of the analysed text of a field of a dataset, in bytes: 512 MiB. A long label in many triples would exceed the
+/// memory.
+const MAX_FIELD_BYTES: usize = 512 << 20;
 /// Minimum number of small segments for a merge.
 const MANY: usize = 8;
 /// Factor by which a segment must exceed the total of all smaller ones to be excluded from a merge.
@@ -62,7 +65,7 @@ impl IndexDocument {
         for field in Field::ALL {
             let field_text = document.field(field);
             let values = analysed_values(field_text, analysis);
-            let (text, length) = occurrences(field_text, &values);
+            let (text, length) = occurrences(field_text, &values, MAX_FIELD_BYTES);
             texts[field.index()] = text;
             lengths[field.index()] = length;
             if field == Field::Literal {
@@ -116,13 +119,16 @@ fn analysed_values(text: &FieldText, analysis: &Analysis) -> Vec<(String, u64)> 
     values
 }
 
-/// Returns the tokens of all occurrences, and their number.
-fn occurrences(text: &FieldText, values: &[(String, u64)]) -> (String, u64) {
-    let bytes = text.occurrences.iter().map(|&place| values[place as usize].0.len()).sum();
-    let mut all = String::with_capacity(bytes);
+/// Returns the tokens of the first occurrences, in at most `limit` bytes, and their number.
+fn occurrences(text: &FieldText, values: &[(String, u64)], limit: usize) -> (String, u64) {
+    let bytes: usize = text.occurrences.iter().map(|&place| values[place as usize].0.len()).sum();
+    let mut all = String::with_capacity(bytes.min(limit));
     let mut length = 0;
     for &place in &text.occurrences {
         let (tokens, count) = &values[place as usize];
+        if all.len() + tokens.len() > limit {
+            break;
+        }
         all.push_str(tokens);
         length += count;
     }
@@ -325,6 +331,15 @@ fn add_coverage(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_text_of_a_field_is_limited() {
+        let text = FieldText { values: vec![String::new(), String::new()], occurrences: vec![0, 1, 0, 1] };
+        let values = [("red oak ".to_owned(), 2), ("fir ".to_owned(), 1)];
+        assert_eq!(occurrences(&text, &values, 24), ("red oak fir red oak fir ".to_owned(), 6));
+        assert_eq!(occurrences(&text, &values, 23), ("red oak fir red oak ".to_owned(), 5));
+        assert_eq!(occurrences(&text, &values, 7), (String::new(), 0));
+    }
 
     fn document(name: &str) -> IndexDocument {
         let id = DatasetId::new(name).expect("an id");

@@ -117,15 +117,23 @@ impl SnapshotCache {
         self.remote.location()
     }
 
-    /// Returns the last snapshot as a home, if its number is above `after`. Contents that the cache lacks are downloaded.
+    /// Returns the last snapshot as a home, if it is not the served one. Contents that the cache lacks are downloaded. Numbers begin
+    /// again in a location that was emptied: the records are compared, too.
     ///
     /// # Errors
     /// [`SnapshotError::Damaged`] if a content is missing or has another checksum; errors of storage and disk.
-    pub fn fetch(&mut self, after: u64) -> Result<Option<SnapshotHome>, SnapshotError> {
-        match self.remote.latest(after)? {
-            Some((number, record)) => self.make_home(number, record).map(Some),
-            None => Ok(None),
+    pub fn fetch(&mut self, served: Option<&SnapshotHome>) -> Result<Option<SnapshotHome>, SnapshotError> {
+        // A list of the served snapshot and the newer ones is short.
+        let after = served.map_or(0, |home| home.number.saturating_sub(1));
+        let latest = match self.remote.latest(after)? {
+            None if after > 0 => self.remote.latest(0)?,
+            latest => latest,
+        };
+        let Some((number, record)) = latest else { return Ok(None) };
+        if served.is_some_and(|home| home.number == number && home.record == record) {
+            return Ok(None);
         }
+        self.make_home(number, record).map(Some)
     }
 
     /// Returns the snapshot to start with: the last one, or the one served last if the storage cannot be read.
@@ -133,7 +141,7 @@ impl SnapshotCache {
     /// # Errors
     /// [`SnapshotError::Missing`] if there is no snapshot; the error of the storage if the cache has no complete snapshot.
     pub fn fetch_first(&mut self) -> Result<SnapshotHome, SnapshotError> {
-        match self.fetch(0) {
+        match self.fetch(None) {
             Ok(Some(home)) => Ok(home),
             Ok(None) => Err(SnapshotError::Missing { location: self.location().to_owned() }),
             Err(error) => match self.current() {

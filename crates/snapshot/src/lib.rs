@@ -12,7 +12,8 @@
 //! is the current one.
 //!
 //! *Why numbers, and no pointer that is overwritten?* Creating an object on the condition that it does not exist is the one
-//! conditional write that all stores have, local folders included. A reader needs one list request to find what is newer.
+//! conditional write that all stores have, local folders included. A reader needs one list request to find what is newer, and
+//! reads the last record, because the numbers begin again in a location that was emptied.
 
 mod cache;
 mod error;

@@ -50,7 +50,8 @@ pub struct PublishReport {
     pub deleted_objects: usize,
 }
 
-/// Rule for the deletion of old snapshots.
+/// Rule for the deletion of old snapshots. Run no other publication to the location meanwhile: it could reuse an old object that is
+/// being deleted. Replicas would detect that, and the next publication would upload the object again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Retention {
     /// Number of snapshots that are kept: the last ones.

@@ -144,7 +144,7 @@ fn a_home_is_made_of_checked_contents_and_deleted_with_its_value() {
 
     commit(&remote_of_publisher, 1, &[("store/a", b"one"), ("b", b"same"), ("c", b"same")]);
     let first = cache.fetch_first().expect("fetched");
-    assert_eq!((first.number(), cache.fetch(1).expect("listed").is_none()), (1, true));
+    assert_eq!((first.number(), cache.fetch(Some(&first)).expect("listed").is_none()), (1, true));
     assert_eq!(fs::read(first.path().join("store/a")).expect("a file"), b"one");
     assert_eq!(fs::read(first.path().join("c")).expect("a file"), b"same");
     let settings = fs::read_to_string(first.path().join("lodeseek.toml")).expect("a file");
@@ -154,25 +154,57 @@ fn a_home_is_made_of_checked_contents_and_deleted_with_its_value() {
     // The damaged content is named, and nothing is opened.
     commit(&remote_of_publisher, 2, &[("store/a", b"two"), ("b", b"same")]);
     replace(&remote_of_publisher, &store, b"two", b"tw0");
-    let message = cache.fetch(1).expect_err("damaged").to_string();
+    let message = cache.fetch(Some(&first)).expect_err("damaged").to_string();
     assert!(message.contains(&object_name(&sha256(b"two"))) && message.contains("its SHA-256 is"), "{message}");
     replace(&remote_of_publisher, &store, b"two", b"longer");
-    assert!(cache.fetch(1).expect_err("damaged").to_string().contains("it has 6 bytes instead of 3"));
+    let message = cache.fetch(Some(&first)).expect_err("damaged").to_string();
+    assert!(message.contains("it has 6 bytes instead of 3"), "{message}");
     assert_eq!(fs::read_dir(folder.path().join("homes")).expect("a folder").count(), 1, "only the first home is there");
 
     replace(&remote_of_publisher, &store, b"two", b"two");
-    let second = cache.fetch(1).expect("fetched").expect("a snapshot");
+    let second = cache.fetch(Some(&first)).expect("fetched").expect("a snapshot");
     cache.keep_only(&second).expect("cleaned");
     assert_eq!(fs::read(first.path().join("store/a")).expect("a file"), b"one", "the old home stays complete");
     assert!(!folder.path().join(object_name(&sha256(b"one"))).exists(), "its contents left the cache");
     // A file that another program deleted from the cache is downloaded again.
     fs::remove_file(folder.path().join(object_name(&sha256(b"same")))).expect("removed");
     commit(&remote_of_publisher, 3, &[("store/a", b"two"), ("b", b"same"), ("c", b"new")]);
-    assert_eq!(cache.fetch(2).expect("fetched").map(|home| home.number()), Some(3));
+    assert_eq!(cache.fetch(Some(&second)).expect("fetched").map(|home| home.number()), Some(3));
 
     let path = first.path().to_owned();
     drop(first);
     assert!(!path.exists() && second.path().exists());
+}
+
+fn remove_record(remote: &RemoteSnapshots, store: &InMemory, number: u64) {
+    let key = Key::from(format!("a/portal/snapshots/{number:010}.json"));
+    remote.runtime.block_on(store.delete(&key)).expect("deleted");
+}
+
+#[test]
+fn a_location_that_was_emptied_is_followed() {
+    let store: Arc<InMemory> = Arc::default();
+    let publisher = remote(&store);
+    commit(&publisher, 1, &[("a", b"one")]);
+    commit(&publisher, 2, &[("a", b"two")]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut cache = SnapshotCache::open(folder.path(), remote(&store)).expect("opened");
+    let second = cache.fetch_first().expect("fetched");
+    assert_eq!(second.number(), 2);
+    for number in [1, 2] {
+        remove_record(&publisher, &store, number);
+    }
+    assert!(cache.fetch(Some(&second)).expect("listed").is_none(), "the served snapshot stays");
+
+    // A lower number, then the same number with another content.
+    commit(&publisher, 1, &[("a", b"new")]);
+    let first = cache.fetch(Some(&second)).expect("fetched").expect("a snapshot");
+    assert_eq!((first.number(), fs::read(first.path().join("a")).expect("a file")), (1, b"new".to_vec()));
+    remove_record(&publisher, &store, 1);
+    commit(&publisher, 1, &[("a", b"newer")]);
+    let other = cache.fetch(Some(&first)).expect("fetched").expect("a snapshot");
+    assert_eq!((other.number(), fs::read(other.path().join("a")).expect("a file")), (1, b"newer".to_vec()));
+    assert!(cache.fetch(Some(&other)).expect("listed").is_none());
 }
 
 #[test]

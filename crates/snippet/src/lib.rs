@@ -94,7 +94,7 @@ pub struct LabelledTerm {
     /// Kind of the term; serialized as `iri`, `blank`, `literal` or `triple`.
     #[serde(rename = "type")]
     pub kind: TermKind,
-    /// IRI, blank node label, lexical form, or triple term in N-Triples.
+    /// IRI, blank node label, lexical form, or triple term in N-Triples; at most 10,000 characters.
     pub value: String,
     /// Human-readable label.
     pub label: String,
@@ -161,7 +161,19 @@ pub struct LabelledTriple {
     pub object: LabelledTerm,
 }
 
-/// Adds labels to the terms of a triple.
+/// Maximum number of characters of a shown text.
+const MAX_SHOWN: usize = 10_000;
+
+/// Returns a text as labelled terms have it: with more than 10,000 characters it is cut, and ends with an ellipsis.
+#[must_use]
+pub fn shown_text(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Adds labels to the terms of a triple. Long texts are cut by [`shown_text`].
 #[must_use]
 pub fn label_triple(graph: &TripleGraph, labels: &Labels<'_>, triple: Triple) -> LabelledTriple {
     let term = |id: TermId| labelled_term(graph, labels, id);
@@ -175,7 +187,8 @@ fn labelled_term(graph: &TripleGraph, labels: &Labels<'_>, id: TermId) -> Labell
         TermRef::Blank(_) => (TermKind::Blank, None),
         TermRef::Literal { kind, .. } => (TermKind::Literal, Some(kind)),
         TermRef::Triple(triple) => {
-            return LabelledTerm::from_triple(label_triple(graph, labels, triple), graph.to_term(id).to_string());
+            let value = shown_text(&graph.to_term(id).to_string());
+            return LabelledTerm::from_triple(label_triple(graph, labels, triple), value);
         }
     };
     let datatype = match literal {
@@ -184,8 +197,8 @@ fn labelled_term(graph: &TripleGraph, labels: &Labels<'_>, id: TermId) -> Labell
     };
     LabelledTerm {
         kind,
-        value: term.text().to_owned(),
-        label: labels.label(id).unwrap_or_else(|| NO_LABEL.to_owned()),
+        value: shown_text(term.text()),
+        label: labels.label(id).map_or_else(|| NO_LABEL.to_owned(), |label| shown_text(&label)),
         language: term.language().map(str::to_owned),
         datatype,
         direction: literal.and_then(LiteralKind::direction).map(|direction| direction.to_string()),

@@ -49,7 +49,7 @@ pub use geometry::extension_functions;
 pub use limits::{SparqlLimits, Statistics};
 pub use lodeseek_worker::{Call, Calls};
 pub use sources::{PatternSources, Source, Sources};
-pub use stream::{AnswerStream, Cancellation, Head, SendError, resident_memory};
+pub use stream::{AnswerStream, Cancellation, Head, SendError, resident_memory, row_bytes};
 pub use syntax_error::{SyntaxError, SyntaxErrorCause};
 pub use wire::{decode_rows, encode_rows};
 pub use worker::QueryWorker;

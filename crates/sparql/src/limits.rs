@@ -18,7 +18,7 @@ pub struct SparqlLimits {
     pub deadline: Duration,
     /// Maximum number of rows or triples of an answer; a longer one is truncated and marked. Default 100,000.
     pub rows: usize,
-    /// Maximum size of the terms of an answer in megabytes; a larger one is truncated and marked. Default 1,024.
+    /// Maximum memory of the rows or triples of an answer in megabytes; a larger answer is truncated and marked. Default 1,024.
     pub answer_megabytes: u64,
     /// Concurrent expensive queries, including cancelled ones that have not ended yet. Default 8. In addition, twice as many queries
     /// of bounded cost may run.

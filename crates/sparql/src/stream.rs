@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Maximum number of rows or triples of a batch.
 const BATCH_ITEMS: usize = 256;
-/// Maximum size of the terms of a batch in bytes. A single row may be larger.
+/// Maximum memory of a batch in bytes. A single row may be larger.
 const BATCH_BYTES: usize = 64 << 10;
 /// Maximum number of batches in the channel.
 pub(super) const MAX_WAITING_BATCHES: usize = 4;
@@ -66,13 +66,19 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// Approximate size of the terms as text, in bytes.
+    /// Approximate memory in bytes.
     fn bytes(&self) -> usize {
         match self {
-            Self::Row(terms) => terms.iter().map(|term| 8 + term.as_ref().map_or(0, term_bytes)).sum(),
-            Self::Triple(triple) => triple_bytes(triple),
+            Self::Row(terms) => row_bytes(terms),
+            Self::Triple(triple) => size_of::<Self>() + triple_bytes(triple),
         }
     }
+}
+
+/// Returns the approximate memory of a row in bytes. Unbound cells count, too.
+#[must_use]
+pub fn row_bytes(row: &[Option<Term>]) -> usize {
+    size_of::<Item>() + size_of_val(row) + row.iter().flatten().map(term_bytes).sum::<usize>()
 }
 
 fn triple_bytes(triple: &Triple) -> usize {
@@ -80,9 +86,10 @@ fn triple_bytes(triple: &Triple) -> usize {
         NamedOrBlankNode::NamedNode(node) => node.as_str().len(),
         NamedOrBlankNode::BlankNode(node) => node.as_str().len(),
     };
-    24 + subject + triple.predicate.as_str().len() + term_bytes(&triple.object)
+    size_of::<Triple>() + subject + triple.predicate.as_str().len() + term_bytes(&triple.object)
 }
 
+/// Returns the approximate memory of a term besides the `Term` itself, in bytes.
 fn term_bytes(term: &Term) -> usize {
     match term {
         Term::NamedNode(node) => node.as_str().len(),
@@ -372,7 +379,7 @@ impl AnswerStream {
         self.watch.time_left()
     }
 
-    /// Receives the answer until it ends or its terms have this size in bytes. Returns true if the answer ended.
+    /// Receives the answer until it ends or takes this memory in bytes. Returns true if the answer ended.
     pub fn hold(&mut self, bytes: usize) -> Result<bool, SparqlError> {
         let mut held: usize = self.held.iter().map(Item::bytes).sum();
         while self.ended.is_none() && held < bytes {
@@ -388,7 +395,7 @@ impl AnswerStream {
         self.whole_within(usize::MAX)
     }
 
-    /// Receives the answer. It is truncated when its terms have this size in bytes.
+    /// Receives the answer. It is truncated when it takes this memory in bytes.
     pub fn whole_within(mut self, bytes: usize) -> Result<Answer, SparqlError> {
         let is_ended = self.hold(bytes)?;
         let truncated = !is_ended || self.is_truncated();
@@ -432,6 +439,11 @@ impl AnswerStream {
         let triples = std::iter::from_fn(|| self.next(&mut || flush(&shared)));
         let triples = triples.filter_map(|item| item.map(triple).transpose());
         syntax.write_to(triples.map(|triple| triple.map_err(SendError::from)), Shared(&shared))
+    }
+
+    /// Waits for the next row of a `SELECT`. Returns `None` at the end, and for other forms of answers.
+    pub fn next_row(&mut self) -> Option<Result<Vec<Option<Term>>, SparqlError>> {
+        self.next(&mut || ())?.map(row).transpose()
     }
 
     fn next(&mut self, idle: &mut dyn FnMut()) -> Option<Result<Item, SparqlError>> {
@@ -507,5 +519,43 @@ impl<W: Write> Write for Shared<'_, '_, W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.0.borrow_mut().flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::sync_channel;
+
+    #[test]
+    fn unbound_cells_count_toward_the_size_of_an_answer() {
+        let limits = SparqlLimits { answer_megabytes: 1, ..SparqlLimits::default() };
+        let mut sink = Sink::new(Box::new(|_: Part| ControlFlow::Continue(())), &limits);
+        let mut rows = 0;
+        while sink.add(Item::Row(vec![None; 64])).is_continue() {
+            rows += 1;
+        }
+        assert!(sink.truncated && rows > 0);
+        assert!(rows * 64 * size_of::<Option<Term>>() <= 1 << 20, "{rows} rows");
+    }
+
+    #[test]
+    fn rows_are_read_one_by_one() {
+        let row = vec![Some(Term::from(oxrdf::Literal::from(1))), None];
+        let variables = ["a", "b"].map(Variable::new_unchecked).to_vec();
+        let (sender, receiver) = sync_channel(3);
+        for part in [
+            Part::Head(Head::Solutions(variables)),
+            Part::Batch(vec![Item::Row(row.clone()), Item::Row(row.clone())]),
+            Part::End { truncated: true },
+        ] {
+            assert!(sender.send(part).is_ok());
+        }
+        let mut answer = AnswerStream::receive_from(receiver, &SparqlLimits::default(), &Cancellation::default())
+            .unwrap_or_else(|error| panic!("{error}"));
+        for _ in 0..2 {
+            assert_eq!(answer.next_row().map(|read| read.expect("a row")), Some(row.clone()));
+        }
+        assert!(answer.next_row().is_none() && answer.is_truncated());
     }
 }

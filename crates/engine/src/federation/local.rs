@@ -6,7 +6,7 @@ use crate::service::SearchService;
 use lodeseek_net::egress::Cancellation as RequestCancellation;
 use lodeseek_net::sparql_client::{CallOptions, FailureKind, ParseOutcome, RelayedBody, RemoteError, SparqlClient};
 use lodeseek_sparql::{
-    Answer, Cancellation, QueryEngine, QueryRequest, ServiceCall, ServiceError, ServiceRow, SparqlError, SparqlLimits,
+    Cancellation, Head, QueryEngine, QueryRequest, ServiceCall, ServiceError, ServiceRow, SparqlError, SparqlLimits,
 };
 use oxrdf::{NamedNode, Term, Triple, Variable};
 use std::ops::ControlFlow;
@@ -205,7 +205,8 @@ fn service_error(error: &RemoteError, request: &SelectRequest<'_>) -> ServiceErr
     }
 }
 
-/// Evaluates a call of this store, without an HTTP request. The query needs a permit of its own.
+/// Evaluates a call of this store, without an HTTP request. The query needs a permit of its own. Its rows are passed on one by one:
+/// with worker processes, this process does not hold all of them.
 fn evaluate_own(
     queries: &Arc<QueryEngine>,
     limits: &SparqlLimits,
@@ -214,33 +215,37 @@ fn evaluate_own(
 ) -> Result<(), ServiceError> {
     let deadline = request.deadline.saturating_duration_since(Instant::now());
     let limits = SparqlLimits { deadline, rows: limits.service_rows, query_bytes: usize::MAX, ..limits.clone() };
-    let answer = cancellable(&request.is_cancelled, |cancellation| {
-        let request = QueryRequest { query: request.query.to_owned(), ..QueryRequest::default() };
-        queries.stream(&request, &limits, cancellation)?.whole()
+    let query = QueryRequest { query: request.query.to_owned(), ..QueryRequest::default() };
+    let outcome: Result<bool, SparqlError> = cancellable(&request.is_cancelled, |cancellation| {
+        let mut answer = queries.stream(&query, &limits, cancellation)?;
+        let columns = columns(answer.head(), request.variables);
+        while let Some(row) = answer.next_row() {
+            let row = row?;
+            let values = columns.iter().map(|column| row.get((*column)?)?.clone()).collect();
+            if rows(values).is_break() {
+                return Ok(false);
+            }
+        }
+        Ok(answer.is_truncated())
     });
-    let answer = answer.map_err(|error| match error {
+    let truncated = outcome.map_err(|error| match error {
         SparqlError::Refused(reason) => ServiceError::Refused(reason),
         SparqlError::TooLarge(reason) => ServiceError::TooLarge(reason),
         other => ServiceError::Failed(other.to_string()),
     })?;
-    let Answer::Solutions { variables, rows: found, truncated } = answer else { return Ok(()) };
     if truncated {
         return Err(ServiceError::Failed(format!(
-            "{}: the result has more than {} rows",
-            request.service, limits.rows
+            "{}: the result has more than {} rows or {} MB",
+            request.service, limits.rows, limits.answer_megabytes
         )));
     }
-    let mut columns = Vec::with_capacity(request.variables.len());
-    for requested in request.variables {
-        columns.push(variables.iter().position(|variable| variable == requested));
-    }
-    for row in found {
-        let values = columns.iter().map(|column| row[(*column)?].clone()).collect();
-        if rows(values).is_break() {
-            break;
-        }
-    }
     Ok(())
+}
+
+/// Returns the index of each variable among the columns of an answer.
+fn columns(head: &Head, variables: &[Variable]) -> Vec<Option<usize>> {
+    let Head::Solutions(found) = head else { return vec![None; variables.len()] };
+    variables.iter().map(|variable| found.iter().position(|column| column == variable)).collect()
 }
 
 /// Evaluates with a cancellation that follows a condition.
@@ -260,4 +265,63 @@ fn cancellable<T>(is_cancelled: &Arc<dyn Fn() -> bool + Send + Sync>, evaluate: 
         drop(running);
         outcome
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::Iris;
+    use lodeseek_store::Store;
+    use oxrdf::Quad;
+
+    /// Calls a store with 100 triples in its graph `catalog`, and passes the rows on until `stop` have arrived.
+    /// Returns the outcome and the rows.
+    fn call(pattern: &str, limits: SparqlLimits, stop: usize) -> (Result<(), ServiceError>, Vec<ServiceRow>) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(folder.path(), iris).expect("a store");
+        let node = |number: usize| NamedNode::new_unchecked(format!("x:{number}"));
+        for number in 0..100 {
+            let quad = Quad::new(node(number), node(0), node(number + 1), store.iris().catalog());
+            store.oxigraph().insert(&quad).expect("inserted");
+        }
+        let queries = QueryEngine::new(Arc::new(store));
+        let variables = ["b", "missing", "a"].map(Variable::new_unchecked);
+        let request = SelectRequest {
+            service: &NamedNode::new_unchecked("http://localhost:7878/sparql"),
+            query: &format!("SELECT ?a ?b {{ GRAPH <catalog> {{ {pattern} }} }}"),
+            variables: &variables,
+            bindings: 1,
+            deadline: Instant::now() + limits.deadline,
+            is_cancelled: Arc::new(|| false),
+        };
+        let mut received = Vec::new();
+        let outcome = evaluate_own(&queries, &limits, &request, &mut |row| {
+            received.push(row);
+            if received.len() == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        (outcome, received)
+    }
+
+    #[test]
+    fn rows_of_this_store_are_passed_on_before_the_end_of_the_answer() {
+        let limits = SparqlLimits { service_rows: 10, ..SparqlLimits::default() };
+        let (outcome, rows) = call("?a ?p ?b", limits, 3);
+        assert_eq!((outcome, rows.len()), (Ok(()), 3));
+    }
+
+    #[test]
+    fn a_truncated_answer_of_this_store_is_an_error() {
+        let limits = SparqlLimits { service_rows: 99, ..SparqlLimits::default() };
+        let (outcome, rows) = call("?a ?p ?b", limits, usize::MAX);
+        assert!(outcome.is_err_and(|error| error.to_string().contains("more than 99 rows")));
+        assert_eq!(rows.len(), 99);
+    }
+
+    #[test]
+    fn rows_have_the_requested_variables() {
+        let (outcome, rows) = call("?a ?p ?b FILTER(?a = <x:1>)", SparqlLimits::default(), usize::MAX);
+        let node = |iri: &str| Some(Term::from(NamedNode::new_unchecked(iri)));
+        assert_eq!((outcome, rows), (Ok(()), vec![vec![node("x:2"), None, node("x:1")]]));
+    }
 }

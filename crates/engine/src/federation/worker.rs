@@ -8,7 +8,9 @@ use super::local::{LocalRequests, SelectRequest};
 use super::{Federation, POLL_INTERVAL, Requests, ServiceNames};
 use lodeseek_net::egress::{EgressError, EgressFault};
 use lodeseek_net::sparql_client::{ParseOutcome, RelayedBody, RemoteError, ResponseRows};
-use lodeseek_sparql::{Call, Calls, ServiceCall, ServiceError, ServiceRow, Services, decode_rows, encode_rows};
+use lodeseek_sparql::{
+    Call, Calls, ServiceCall, ServiceError, ServiceRow, Services, decode_rows, encode_rows, row_bytes,
+};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple, Variable};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
@@ -22,6 +24,8 @@ use std::time::{Duration, Instant};
 const PIECE_BYTES: usize = 64 << 10;
 /// Number of rows that are sent at once.
 const BATCH: usize = 256;
+/// Memory in bytes from which on a row is sent at once, with those before it.
+const LARGE_ROW_BYTES: usize = 16 << 10;
 
 /// A request to the parent process.
 #[derive(Serialize, Deserialize)]
@@ -308,8 +312,9 @@ fn search(local: &LocalRequests, properties: &[String], values: &[u8], call: &Ca
 }
 
 fn send_row(call: &Call, batch: &mut Vec<ServiceRow>, row: ServiceRow) -> ControlFlow<()> {
+    let is_large = row_bytes(&row) >= LARGE_ROW_BYTES;
     batch.push(row);
-    if batch.len() < BATCH {
+    if batch.len() < BATCH && !is_large {
         return ControlFlow::Continue(());
     }
     if send_rows(call, batch).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -15,7 +15,7 @@ use lodeseek_profile::{PatternSummary, Profile, Schema};
 use lodeseek_rdf::vocab::lodeseek;
 use lodeseek_rdf::{Labels, StreamedGraph, TermId, TripleGraph};
 use lodeseek_snippet::sample::{SampledGraph, StreamedSample, sample_stream};
-use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples};
+use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, rank_triples, shown_text};
 use lodeseek_store::{ContentFolder, Entry, StoreError, StoredContent};
 use oxrdf::{Literal, NamedNode, Triple};
 use sha2::{Digest, Sha256};
@@ -259,7 +259,7 @@ fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTre
         for id in &terms {
             let label = labels.label_term(*id).and_then(|label| text_in_language(graph, label, language));
             if let Some(label) = label {
-                in_language.insert(graph.term(*id).text().to_owned(), label.to_owned());
+                in_language.insert(shown_text(graph.term(*id).text()), shown_text(label));
             }
         }
         if !in_language.is_empty() {

@@ -8,9 +8,10 @@ pub use options::{LongQueryOptions, RerankError, RerankOptions, WeightedFusion};
 pub use pairs::{CrossEncoding, PairSummary};
 
 use super::dense::{DenseMatch, DenseRetriever, EncodedQuery, MatchCondition, PartShare, ScoringOptions};
+use super::encoding::encode_all_until;
 use super::scope::CandidateScope;
-use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes};
-use super::{EncodingOptions, EngineError, IndexedCatalog, encode_all, encode_works};
+use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes, encode_works_until};
+use super::{EncodingOptions, EngineError, IndexedCatalog};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::Snapshot;
 use lodeseek_ranking::{Ranking, Scored};
@@ -216,16 +217,21 @@ impl Reranker {
     }
 
     /// Updates the vectors of the encoders to the index and the works of a home, in their present number format, and chooses the
-    /// options. Returns the number of datasets encoded.
-    pub(super) fn encode(&self, catalog: &IndexedCatalog) -> Result<usize, EngineError> {
+    /// options. Returns the number of datasets encoded. After a cancellation the next call encodes the rest.
+    pub(super) fn encode(
+        &self,
+        catalog: &IndexedCatalog,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<usize, EngineError> {
         let home = catalog.home();
         let mut encoders = Vec::with_capacity(self.default.encoders.len());
         for dense in &self.default.encoders {
             let options = EncodingOptions { precision: dense.precision()?, ..EncodingOptions::default() };
             encoders.push((dense.encoder(), options));
         }
-        let datasets = encode_all(home, &encoders, &|_| ())?.iter().map(|report| report.encoded).sum();
-        self.encode_works(home, &encoders)?;
+        let reports = encode_all_until(home, &encoders, None, &|_| (), is_cancelled)?;
+        let datasets = reports.iter().map(|report| report.encoded).sum();
+        self.encode_works(home, &encoders, is_cancelled)?;
         if let Some(of_works) = &self.of_works {
             let ranks_by_works = of_works.has_works()? && !catalog.has_content()?;
             self.ranks_by_works.store(ranks_by_works, Ordering::Release);
@@ -233,16 +239,24 @@ impl Reranker {
         Ok(datasets)
     }
 
-    /// Updates the vectors of works, unless their list is that of the last update. Works with their first vectors vote from then
-    /// on.
-    fn encode_works(&self, home: &Path, encoders: &[(&dyn Encoder, EncodingOptions)]) -> Result<(), EngineError> {
+    /// Updates the vectors of works, unless their list is that of the last complete update. Works with their first vectors vote
+    /// from then on.
+    fn encode_works(
+        &self,
+        home: &Path,
+        encoders: &[(&dyn Encoder, EncodingOptions)],
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), EngineError> {
         let list = works_checksum(home)?;
         let mut encoded = self.encoded_works.lock().unwrap_or_else(PoisonError::into_inner);
         if *encoded == list {
             return Ok(());
         }
         for (encoder, options) in encoders {
-            encode_works(home, *encoder, options.precision, &|_| ())?;
+            encode_works_until(home, *encoder, options.precision, &|_| (), is_cancelled)?;
+        }
+        if is_cancelled() {
+            return Ok(());
         }
         *encoded = list;
         for configuration in std::iter::once(&self.default).chain(&self.of_works) {

@@ -42,7 +42,7 @@ use std::sync::Arc;
 
 /// Maximum number of triples shown as evidence for one hit.
 const MAX_EVIDENCE: usize = 5;
-/// Divisor of a method's default work bound for the snippets of a page of hits.
+/// Divisor of a method's default work bound for the snippets and the evidence of a page of hits.
 const PAGE_WORK_DIVISOR: u64 = 10;
 
 /// Executes a search.
@@ -134,12 +134,13 @@ impl Search<'_> {
             comparable: match (&similar, &reranked) {
                 (Some(similar), _) => similar.ranking.len(),
                 (None, Some(reranked)) => reranked.comparable(),
+                (None, None) if self.complete_model().is_some() => 0,
                 (None, None) => ranking.len(),
             },
             reranked: reranked.as_ref(),
             similar: similar.as_ref(),
         };
-        let page = self.page(&ranking, &ranked)?;
+        let (page, more) = self.page(&ranking, &ranked)?;
         let hits = self.hits(&page, &ranked.collection, &best)?;
         let without_words = match candidates {
             Some(candidates) => without_term_matches(candidates, &self.query, self.model, self.snapshot)?,
@@ -168,6 +169,7 @@ impl Search<'_> {
             interpretations: self.interpreted.interpretations,
             suggested_filters,
             hits,
+            more,
             words: QueryWords::from_analyzed(self.query, self.snapshot.analysis()),
         })
     }
@@ -199,14 +201,15 @@ impl Search<'_> {
         Ok(suggested)
     }
 
-    /// Ranks by the sparse model, deep enough for the page after duplicates are merged, and counts facets.
+    /// Ranks by the sparse model, deep enough for the page and the first hit of the next one after duplicates are merged, and
+    /// counts facets.
     fn rank(
         &self,
         scope: CandidateScope<'_>,
         facet_counter: Option<&mut FacetCounter<'_>>,
     ) -> Result<RankedDocs, EngineError> {
         let _span = tracing::info_span!(target: "traces", "rank", model = self.model.name()).entered();
-        let end = self.request.skip.saturating_add(self.request.depth);
+        let end = self.request.skip.saturating_add(self.request.depth).saturating_add(1);
         let depth = match self.request.order {
             // The ranking that is fused with that of examples has the same depth on all pages.
             ResultOrder::Relevance if self.examples.is_some() => {
@@ -215,10 +218,26 @@ impl Search<'_> {
             ResultOrder::Relevance => end.saturating_add(self.groups.surplus),
             _ => self.snapshot.len() as usize,
         };
-        Ok(match facet_counter {
-            Some(counter) => rank_selected(self.model, &self.query, self.snapshot, depth, counter)?,
-            None => rank_by_model(self.model, &self.query, scope, depth)?,
-        })
+        let complete = self.complete_model();
+        let model = complete.unwrap_or(self.model);
+        let mut ranked = match facet_counter {
+            Some(counter) => rank_selected(model, &self.query, self.snapshot, depth, counter)?,
+            None => rank_by_model(model, &self.query, scope, depth)?,
+        };
+        if complete.is_some() {
+            let (fields, level) = (self.model.fields(), self.model.statistics_level());
+            ranked.collection = self.snapshot.collection_statistics(&self.query, &fields, level)?;
+        }
+        Ok(ranked)
+    }
+
+    /// Returns the model that finds all datasets for an order other than by relevance, if the model of the request ranks only
+    /// some of them. Its scores are not those of the model of the request.
+    fn complete_model(&self) -> Option<&dyn SparseModel> {
+        match self.request.order {
+            ResultOrder::Relevance => None,
+            _ => self.model.candidate_model(),
+        }
     }
 
     /// Re-ranks candidates, unless the request names its own sparse model.
@@ -230,8 +249,9 @@ impl Search<'_> {
         self.ranker.rerank(&self.interpreted.words, &self.query, self.model, scope)
     }
 
-    /// Returns the datasets of the requested page, with duplicates merged if the request has it so.
-    fn page<'r>(&self, ranking: &'r Ranking, ranked: &RankedDocs) -> Result<Vec<PageEntry<'r>>, EngineError> {
+    /// Returns the datasets of the requested page, with duplicates merged if the request has it so, and true if further ones
+    /// follow.
+    fn page<'r>(&self, ranking: &'r Ranking, ranked: &RankedDocs) -> Result<(Vec<PageEntry<'r>>, bool), EngineError> {
         let mut is_first = self.groups.first_of_group();
         let end = self.request.skip.saturating_add(self.request.depth);
         let mut found: Vec<(usize, &Scored)> = ranking.iter().enumerate().collect();
@@ -239,11 +259,11 @@ impl Search<'_> {
         let mut page = Vec::new();
         let mut rank = 0;
         for (place, scored) in found {
-            if rank == end {
-                break;
-            }
             if !is_first(&scored.id) {
                 continue;
+            }
+            if rank == end {
+                return Ok((page, true));
             }
             rank += 1;
             if rank <= self.request.skip {
@@ -258,7 +278,7 @@ impl Search<'_> {
                 page.push(PageEntry { rank, place, scored, address });
             }
         }
-        Ok(page)
+        Ok((page, false))
     }
 
     fn hits(
@@ -372,7 +392,9 @@ impl Search<'_> {
         let matches = QueryTerms::new(&self.query.distinct, analysis).matches(graph);
         if self.request.explain {
             let weights = idf_weights(collection);
-            hit.evidence = evidence::find(graph, languages, &matches, &self.query.texts(), &weights, MAX_EVIDENCE);
+            let terms = self.query.texts();
+            let work = page_work(Method::Cover);
+            hit.evidence = evidence::find(graph, languages, &matches, &terms, &weights, MAX_EVIDENCE, work);
         }
         if let Some(method) = method {
             let triples = label_all(graph, &snippet_for_page(&content, method, &matches), languages);
@@ -412,10 +434,14 @@ fn idf_weights(collection: &CollectionStatistics) -> Vec<f64> {
     weights
 }
 
-/// Returns the triples that a method extracts for one hit of a page, with a tenth of the method's default work bound.
+/// Returns the work bound of a method for one hit of a page.
+fn page_work(method: Method) -> Option<u64> {
+    method.default_work().map(|work| work / PAGE_WORK_DIVISOR)
+}
+
+/// Returns the triples that a method extracts for one hit of a page.
 fn snippet_for_page(content: &Content, method: Method, matches: &Matches) -> Vec<Triple> {
-    let work = method.default_work().map(|work| work / PAGE_WORK_DIVISOR);
-    let options = MethodOptions { work, keywords: Some(matches), ..MethodOptions::default() };
+    let options = MethodOptions { work: page_work(method), keywords: Some(matches), ..MethodOptions::default() };
     match method.extractor(&snippets::with_patterns(content, method, options)) {
         Ok(extractor) => extractor.extract(content.graph(), content.profile(), TripleBudget::default()).triples,
         // Unreachable: with keywords no method lacks an input.

@@ -101,7 +101,8 @@ pub struct SearchResponse {
     pub suggested_filters: Vec<SuggestedFilter>,
     /// Number of datasets that pass the filter and contain at least one of the terms.
     pub with_words: usize,
-    /// Number of datasets ranked: those that contain a term, and those found only by vectors or examples.
+    /// Number of datasets found: those that contain a term, and those found only by vectors or examples. FSDM ranks at most 100
+    /// of them.
     pub total: usize,
     /// If true, no dataset contains a term and none reaches the minimum similarity of an encoder: the hits are only the
     /// nearest datasets.
@@ -122,4 +123,6 @@ pub struct SearchResponse {
     pub facets: Option<FacetCounts>,
     /// The requested page of hits.
     pub hits: Vec<Hit>,
+    /// If true, further hits follow the page.
+    pub more: bool,
 }

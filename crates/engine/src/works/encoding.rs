@@ -44,6 +44,17 @@ pub fn encode_works(
     precision: Precision,
     on_progress: &dyn Fn(EncodingProgress),
 ) -> Result<Option<WorksReport>, EngineError> {
+    encode_works_until(home, encoder, precision, on_progress, &|| false)
+}
+
+/// Does the same as [`encode_works`] until a cancellation: then it ends after the current batch, and the next run continues.
+pub(crate) fn encode_works_until(
+    home: &Path,
+    encoder: &dyn Encoder,
+    precision: Precision,
+    on_progress: &dyn Fn(EncodingProgress),
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<Option<WorksReport>, EngineError> {
     let works = read_works(home)?;
     let folder = model_folder(&works_folder(home), encoder.fingerprint());
     if encoder.granularity() != Granularity::Text || works.is_empty() && !folder.exists() {
@@ -64,6 +75,9 @@ pub fn encode_works(
     let empty = Rows::pack(&[], encoder.dimension(), precision);
     let mut uncommitted = 0;
     for batch in pending.chunks(BATCH) {
+        if is_cancelled() {
+            break;
+        }
         let texts: Vec<String> = batch.iter().map(|(_, work)| work.text()).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let matrices: Vec<Matrix> = encoder.encode_queries(&texts)?;

@@ -12,6 +12,7 @@
 mod encoding;
 mod nearest;
 
+pub(super) use encoding::encode_works_until;
 use encoding::remove_vectors;
 pub use encoding::{WorksReport, encode_works};
 pub use nearest::{NearWork, WorkEvidence};

@@ -42,7 +42,7 @@ use lodeseek_rdf::TripleGraph;
 use oxrdf::NamedNode;
 use response_cache::{GraphState, ResponseCache};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -136,6 +136,9 @@ pub struct SamplerOptions {
     pub cache_policy: CachePolicy,
     /// Prefix of every dataset id. Default empty.
     pub id_prefix: String,
+    /// Ids of the datasets of the home. A value is the IRI of the graph of this endpoint of which the dataset is a sample, or that of
+    /// the endpoint for its default graph; `None` for datasets from elsewhere. No other graph gets the id. Default empty.
+    pub existing_ids: BTreeMap<DatasetId, Option<String>>,
 }
 
 impl Default for SamplerOptions {
@@ -148,6 +151,7 @@ impl Default for SamplerOptions {
             call: CallOptions { time: Duration::from_secs(60), ..CallOptions::default() },
             cache_policy: CachePolicy::Reuse,
             id_prefix: String::new(),
+            existing_ids: BTreeMap::new(),
         }
     }
 }
@@ -292,7 +296,7 @@ impl<'s> EndpointSampler<'s> {
         let graphs = self.graphs(&mut client, graphs, &mut report)?;
         progress.set(SamplerProgress { graphs_total: graphs.len(), ..progress.get() });
         let own_ids = description::ids_of(graphs.iter().map(|graph| self.iri(graph.as_ref())));
-        let mut ids = BTreeSet::new();
+        let mut ids = self.options.existing_ids.clone();
         for (place, (graph, own_id)) in graphs.iter().zip(own_ids).enumerate() {
             let mut task = Task::new(self, graph.as_ref(), client.spent, client.cache_hits);
             let sampled = task.sample(&mut client, own_id, &mut ids)?;
@@ -396,7 +400,7 @@ impl<'t> Task<'t> {
         &mut self,
         client: &mut QueryClient<'_>,
         own_id: Option<DatasetId>,
-        ids: &mut BTreeSet<DatasetId>,
+        ids: &mut BTreeMap<DatasetId, Option<String>>,
     ) -> Result<Option<SampledGraph>, SamplerError> {
         let Some(own_id) = own_id else {
             self.report.outcome = GraphOutcome::Failed;
@@ -422,7 +426,7 @@ impl<'t> Task<'t> {
         &mut self,
         client: &mut QueryClient<'_>,
         own_id: DatasetId,
-        ids: &mut BTreeSet<DatasetId>,
+        ids: &mut BTreeMap<DatasetId, Option<String>>,
     ) -> Result<Option<SampledGraph>, QueryFailure> {
         if self.sampler.options.cache_policy == CachePolicy::Discard {
             self.cache.clear()?;
@@ -495,24 +499,25 @@ impl<'t> Task<'t> {
         listing(self.graph).fetch(client, &self.cache, listed, &mut self.report.left_out)
     }
 
-    /// Returns the metadata with an id that is unique in this run: the identifier that the endpoint gives, else an id
-    /// derived from the graph's IRI, with a hash of it if the endpoint gives another graph this id.
+    /// Returns the metadata with an id that nothing else has, in this run and in the home. The candidates are the identifier that the
+    /// endpoint gives, an id derived from the graph's IRI, and this id with a hash of the IRI.
     fn metadata(
         &mut self,
         described: Option<GraphDescription>,
         own_id: DatasetId,
-        ids: &mut BTreeSet<DatasetId>,
+        ids: &mut BTreeMap<DatasetId, Option<String>>,
     ) -> Result<Metadata, SamplerError> {
         let iri = self.sampler.iri(self.graph);
         let (identifier, metadata) = described.map_or((None, None), |read| (read.identifier, Some(read.metadata)));
         let mut id = self.prefixed_id(identifier.as_ref().unwrap_or(&own_id))?;
-        if ids.contains(&id) {
+        if is_taken(ids, &id, iri) {
             id = self.prefixed_id(&own_id)?;
         }
-        if !ids.insert(id.clone()) {
-            id = disambiguate_id(&id, iri).ok_or_else(|| SamplerError::NoId(iri.to_owned()))?;
-            ids.insert(id.clone());
+        if is_taken(ids, &id, iri) {
+            let other = disambiguate_id(&id, iri).filter(|id| !is_taken(ids, id, iri));
+            id = other.ok_or_else(|| SamplerError::NoId(iri.to_owned()))?;
         }
+        ids.insert(id.clone(), Some(iri.to_owned()));
         self.report.dataset = Some(id.clone());
         let mut metadata = Metadata { id: id.clone(), ..metadata.unwrap_or_else(|| Metadata::new(id)) };
         metadata.source = metadata.source.or_else(|| Some(iri.to_owned()));
@@ -536,5 +541,50 @@ impl<'t> Task<'t> {
             classes: classes.counted(),
             properties: properties.counted(),
         }
+    }
+}
+
+/// Returns true if a dataset other than that of the graph with this IRI has the id.
+fn is_taken(ids: &BTreeMap<DatasetId, Option<String>>, id: &DatasetId, graph: &str) -> bool {
+    ids.get(id).is_some_and(|owner| owner.as_deref() != Some(graph))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_net::egress::Egress;
+    use lodeseek_net::sparql_client::ClientOptions;
+    use std::sync::Arc;
+
+    fn id(text: &str) -> DatasetId {
+        DatasetId::new(text).expect("an id")
+    }
+
+    /// Returns the id of the graph `http://e.org/g`, to which the endpoint gives the identifier `museum`, in a home with some
+    /// datasets and their graphs.
+    fn id_in_home(existing: &[(&str, Option<&str>)]) -> Result<String, SamplerError> {
+        let client = SparqlClient::new(Arc::new(Egress::default()), ClientOptions::default());
+        let endpoint = NamedNode::new_unchecked("http://e.org/sparql");
+        let graph = NamedNode::new_unchecked("http://e.org/g");
+        let sampler = EndpointSampler::new(&client, &endpoint, Path::new("remote"));
+        let mut ids = existing.iter().map(|(taken, graph)| (id(taken), graph.map(str::to_owned))).collect();
+        let described = GraphDescription { metadata: Metadata::new(id("museum")), identifier: Some(id("museum")) };
+        let mut task = Task::new(&sampler, Some(&graph), Usage::default(), 0);
+        Ok(task.metadata(Some(described), id("e.org/g"), &mut ids)?.id.to_string())
+    }
+
+    #[test]
+    fn an_identifier_of_the_endpoint_replaces_no_other_dataset_of_the_home() {
+        let named = |existing: &[(&str, Option<&str>)]| id_in_home(existing).expect("an id");
+        assert_eq!(named(&[("trees", None)]), "museum");
+        assert_eq!(named(&[("museum", Some("http://e.org/g"))]), "museum", "from an earlier run");
+        assert_eq!(named(&[("museum", None)]), "e.org/g");
+        assert_eq!(named(&[("museum", Some("http://e.org/other"))]), "e.org/g");
+        let (museum, derived) = (("museum", None), ("e.org/g", None));
+        let hashed = named(&[museum, derived]);
+        assert!(hashed.starts_with("e.org/g-"), "{hashed}");
+        assert_eq!(named(&[museum, derived, (hashed.as_str(), Some("http://e.org/g"))]), hashed);
+        let none_left = id_in_home(&[museum, derived, (hashed.as_str(), None)]);
+        assert!(matches!(none_left, Err(SamplerError::NoId(_))), "{none_left:?}");
     }
 }

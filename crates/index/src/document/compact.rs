@@ -8,6 +8,11 @@ use lodeseek_catalog::Metadata;
 use lodeseek_rdf::{Labels, Triple, TripleGraph};
 use serde::{Deserialize, Serialize};
 
+/// Maximum number of characters of a part: more than the 512 tokens that an encoder reads.
+const MAX_PART: usize = 10_000;
+/// Maximum number of characters of a label in a triple: more than the 45 tokens that an encoder reads of a triple.
+pub(super) const MAX_LABEL: usize = 2_000;
+
 /// Dataset as two texts, in parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactDocument {
@@ -23,7 +28,7 @@ impl CompactDocument {
     #[must_use]
     pub fn new(metadata: &Metadata, graph: &TripleGraph, ranking: &[Triple]) -> Self {
         let labels = Labels::for_index(graph);
-        let line = |id| labels.label(id).unwrap_or_default();
+        let line = |id| labels.label(id).map(|label| cut(&label, MAX_LABEL).to_owned()).unwrap_or_default();
         let triples = ranking
             .iter()
             .map(|t| one_line(&format!("{} {} {}", line(t.subject), line(t.predicate), line(t.object))))
@@ -52,5 +57,10 @@ impl CompactDocument {
 }
 
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    cut(text, MAX_PART).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the first `length` characters of a text.
+pub(super) fn cut(text: &str, length: usize) -> &str {
+    text.char_indices().nth(length).map_or(text, |(end, _)| &text[..end])
 }

@@ -4,6 +4,7 @@
 //! fields contain metadata and four contain content. Content is repeated as it occurs: a property of a thousand triples
 //! gives a thousand values. Values are labels, not IRIs. Blank nodes give no values.
 
+use super::compact::{MAX_LABEL, cut};
 use lodeseek_catalog::Metadata;
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{LABEL_PROPERTIES, Labels, TermId, TermRef, TripleGraph};
@@ -152,6 +153,8 @@ impl FieldedDocument {
             let place = places[slot].entry(id).or_insert_with(|| {
                 let label = if graph.is_iri(id) || graph.is_literal(id) { labels.label(id) } else { None };
                 label.map(|label| {
+                    // The label of an IRI is indexed once for each of its triples.
+                    let label = if graph.is_iri(id) { cut(&label, MAX_LABEL).to_owned() } else { label };
                     text.values.push(label);
                     text.values.len() as u32 - 1
                 })
@@ -213,6 +216,7 @@ impl FieldedDocument {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::CompactDocument;
     use lodeseek_catalog::{DatasetId, Text};
     use lodeseek_rdf::TripleGraphBuilder;
     use lodeseek_rdf::dump::DumpReader;
@@ -220,6 +224,22 @@ mod tests {
     fn sequence(document: &FieldedDocument, field: Field) -> Vec<&str> {
         let text = document.field(field);
         text.occurrences.iter().map(|&place| text.values[place as usize].as_str()).collect()
+    }
+
+    #[test]
+    fn long_labels_are_cut() {
+        let long = "word ".repeat(10_000);
+        let turtle = format!(
+            "<http://e.org/a> <http://www.w3.org/2000/01/rdf-schema#label> \"{long}\" ; <http://e.org/p> <http://e.org/b> ."
+        );
+        let mut builder = TripleGraphBuilder::new();
+        DumpReader::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+        let (graph, metadata) = (builder.finish(), Metadata::new(DatasetId::new("1").expect("an id")));
+        let document = FieldedDocument::new(&metadata, &graph);
+        let lengths = |field| sequence(&document, field).iter().map(|text| text.len()).collect::<Vec<_>>();
+        assert_eq!((lengths(Field::Literal), lengths(Field::Entity)), (vec![50_000], vec![2_000, 1, 2_000]));
+        let compact = CompactDocument::new(&metadata, &graph, graph.triples());
+        assert!(compact.triples.len() == 2 && compact.triples.iter().all(|line| line.len() < 4_100));
     }
 
     #[test]

@@ -170,6 +170,10 @@ impl SparseModel for Fsdm {
         ]
     }
 
+    fn candidate_model(&self) -> Option<&dyn SparseModel> {
+        Some(&self.candidate_model)
+    }
+
     fn statistics_level(&self) -> StatisticsLevel {
         StatisticsLevel::Pairs
     }

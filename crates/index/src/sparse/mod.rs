@@ -51,6 +51,11 @@ pub trait SparseModel: Send + Sync {
     /// Returns the model restricted to fields that satisfy a predicate, including the selection of candidates.
     fn restricted_to(&self, passes: &dyn Fn(Field) -> bool) -> Box<dyn SparseModel>;
 
+    /// Returns the model that selects the documents that this model rescores; `None` if it scores all documents.
+    fn candidate_model(&self) -> Option<&dyn SparseModel> {
+        None
+    }
+
     /// Returns the parameters, except the weights, for run provenance.
     fn parameters(&self) -> Vec<(&'static str, f64)>;
 

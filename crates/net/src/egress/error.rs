@@ -22,6 +22,9 @@ pub enum EgressFault {
     /// Not an absolute http or https IRI.
     #[error("not an absolute http or https IRI")]
     Malformed,
+    /// IRI longer than the limit in bytes.
+    #[error("the IRI is longer than {0} bytes")]
+    IriTooLong(usize),
     /// Scheme other than http and https.
     #[error("blocked by the egress policy: only http and https are allowed")]
     Scheme,
@@ -91,8 +94,8 @@ impl EgressFault {
     /// Returns true if the policy blocks the request.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
-        use EgressFault::{Address, Downgrade, Malformed, NotListed, Redirected, Scheme, UserInfo};
-        matches!(self, Malformed | Scheme | UserInfo | NotListed | Address | Downgrade | Redirected(_))
+        use EgressFault::{Address, Downgrade, IriTooLong, Malformed, NotListed, Redirected, Scheme, UserInfo};
+        matches!(self, Malformed | IriTooLong(_) | Scheme | UserInfo | NotListed | Address | Downgrade | Redirected(_))
     }
 
     /// Wraps the fault in an [`io::Error`], so that it passes through the HTTP library.

@@ -350,6 +350,21 @@ impl Request<'_> {
     }
 }
 
+/// Returns the origin of an IRI, the same for all spellings: scheme, host, and the port if it is not the default one. `None` if the
+/// IRI cannot be requested.
+///
+/// ```
+/// use lodeseek_net::egress::origin_of;
+///
+/// assert_eq!(origin_of("HTTP://Example.org:080/a").as_deref(), Some("http://example.org"));
+/// assert_eq!(origin_of("https://example.org:8443/").as_deref(), Some("https://example.org:8443"));
+/// assert_eq!(origin_of("urn:a"), None);
+/// ```
+#[must_use]
+pub fn origin_of(iri: &str) -> Option<String> {
+    parse(iri).ok().map(|url| url.origin().ascii_serialization())
+}
+
 /// Returns an IRI for messages: without query, fragment and user name, on one line of at most 200 characters.
 fn shown(iri: &str) -> String {
     let end = iri.find(['?', '#']).unwrap_or(iri.len());

@@ -5,6 +5,9 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+/// Maximum length of an IRI in bytes. Parameters that a request appends do not count.
+const MAX_IRI_BYTES: usize = 8 << 10;
+
 /// Egress policy. The default blocks every request.
 ///
 /// ```
@@ -138,6 +141,9 @@ fn check(url: &Url) -> Result<(), EgressFault> {
 
 /// Parses an IRI. Characters that a browser would repair (blanks, backslashes) are rejected.
 pub(super) fn parse(iri: &str) -> Result<Url, EgressFault> {
+    if iri.len() > MAX_IRI_BYTES {
+        return Err(EgressFault::IriTooLong(MAX_IRI_BYTES));
+    }
     if !is_clean(iri) {
         return Err(EgressFault::Malformed);
     }
@@ -253,6 +259,15 @@ mod tests {
         ] {
             assert!(!admits(&policy, iri), "{iri}");
         }
+    }
+
+    #[test]
+    fn the_length_of_an_iri_is_limited() {
+        let iri = |length: usize| format!("{:a<length$}", "https://good.example/");
+        let policy = policy(&["https://good.example/"], OtherHosts::AnyPublic);
+        assert!(admits(&policy, &iri(MAX_IRI_BYTES)));
+        assert_eq!(parse(&iri(MAX_IRI_BYTES + 1)), Err(EgressFault::IriTooLong(MAX_IRI_BYTES)));
+        assert!(iri(MAX_IRI_BYTES + 1).parse::<IriPrefix>().is_err());
     }
 
     #[test]

@@ -346,6 +346,17 @@ fn the_policy_is_asked_first() {
 }
 
 #[test]
+fn a_long_iri_has_no_statistics() {
+    let server = Server::constant(json(JSON));
+    let client = client(&server, hasty());
+    let long = NamedNode::new(server.iri(&format!("/{}", "a".repeat(1 << 20)))).expect("an IRI");
+    let error = client.ask(long.as_ref(), "ASK {}", &CallOptions::default()).expect_err("too long");
+    assert!(matches!(&error, RemoteError::Egress(error) if matches!(error.fault, EgressFault::IriTooLong(_))));
+    assert!(error.kind() == FailureKind::Refused && error.to_string().len() < 1000, "{error}");
+    assert!(client.snapshot().is_empty());
+}
+
+#[test]
 fn an_endpoint_is_not_overrun() {
     let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (inside, seen) = (Arc::clone(&running), Arc::clone(&most));

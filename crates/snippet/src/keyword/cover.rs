@@ -1,7 +1,7 @@
 //! Keyword cover: the fewest triples that contain the keywords, informative ones first, connected where possible.
 //!
 //! Triples with the same keywords are equivalent at first. The cover is therefore computed on the distinct keyword
-//! sets, of which a query has few. For up to [`MAX_EXACT_KEYWORDS`] present keywords it is exact, by breadth-first
+//! sets. For up to [`MAX_EXACT_KEYWORDS`] present keywords it is exact, by breadth-first
 //! search over the covered sets. Beyond, it is greedy by the weight of the new keywords.
 //!
 //! For each chosen set, one triple is selected by these criteria:
