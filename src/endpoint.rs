@@ -6,7 +6,7 @@ use super::egress::EgressArguments;
 use super::provenance;
 use super::terminal::{bar, cut, grouped};
 use anyhow::Context;
-use lodeseek_catalog::Dataset;
+use lodeseek_catalog::{Dataset, DatasetId};
 use lodeseek_harvest::endpoint_sampler::{
     Budget, CachePolicy, EndpointSampler, GraphOutcome, GraphReport, GraphSelection, SamplerOptions, SamplerProgress,
     SamplerReport,
@@ -14,9 +14,10 @@ use lodeseek_harvest::endpoint_sampler::{
 use lodeseek_net::egress::{Cancellation, IriPrefix};
 use lodeseek_net::sparql_client::ClientOptions;
 use lodeseek_rdf::TripleGraph;
-use lodeseek_store::{Access, DatasetOutcome, DatasetReport, Loader, Store};
+use lodeseek_store::{Access, DatasetOutcome, DatasetReport, Loader, Store, StoreError};
 use oxrdf::NamedNode;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -89,7 +90,7 @@ impl EndpointArguments {
         let graphs = self.graphs()?;
         let started = Instant::now();
         // The home is opened first, so that one that is in use, or has another base, is reported before any request.
-        drop(Store::open(home, Access::Write, base)?);
+        let existing_ids = existing_ids(&Store::open(home, Access::Write, base)?, endpoint)?;
         if let Some(path) = report_path {
             provenance::check_writable(path).context("the report cannot be written")?;
         }
@@ -97,7 +98,8 @@ impl EndpointArguments {
         let options = ClientOptions { concurrent: 1, pause, ..ClientOptions::default() };
         let client = self.egress.client_for(config, prefix, options);
         let folder = home.join("remote");
-        let sampler = EndpointSampler::new(&client, endpoint, &folder).with_options(self.options(id_prefix, started));
+        let options = SamplerOptions { existing_ids, ..self.options(id_prefix, started) };
+        let sampler = EndpointSampler::new(&client, endpoint, &folder).with_options(options);
         let mut sink = SampleSink { home, base, waiting: Vec::new(), triples: 0, datasets: Vec::new() };
         let bar = bar(1, "{msg:9} {bar:30} {pos} of {len} graphs · {prefix}");
         let show = |progress: SamplerProgress| {
@@ -149,6 +151,19 @@ impl EndpointArguments {
         }
         options
     }
+}
+
+/// Returns the ids of all datasets, with the graphs of those that are from this endpoint ([`SamplerOptions::existing_ids`]).
+fn existing_ids(store: &Store, endpoint: &NamedNode) -> Result<BTreeMap<DatasetId, Option<String>>, StoreError> {
+    let mut ids = BTreeMap::new();
+    store.for_each_entry(|entry| {
+        let is_harvested = entry.origin.is_some();
+        let remote = entry.dataset.remote.filter(|remote| !is_harvested && remote.endpoint == endpoint.as_str());
+        let graph = remote.map(|remote| remote.graph.unwrap_or(remote.endpoint));
+        ids.insert(entry.dataset.metadata.id, graph);
+        Ok::<(), StoreError>(())
+    })?;
+    Ok(ids)
 }
 
 /// Sink that collects samples and stores them in batches.

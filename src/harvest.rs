@@ -20,11 +20,13 @@ use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
 use lodeseek_server::{
     HarvestOutcome, HarvestSchedule, Parser, ScheduledSource, has_unread_file, on_stop_signal, store_outcome,
+    without_conflicts,
 };
 use lodeseek_store::{Access, DatasetReport, LoadOptions, Loader, Stamp, Store};
 use oxrdf::NamedNode;
 use oxsdatatypes::DateTime;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
@@ -333,12 +335,12 @@ fn harvest_group(
     let egress = Egress::new(request.policy(sources)?);
     // The home is opened first, so that one that is in use, or has another base, is reported before any request.
     let store = Store::open(home, Access::Write, *base)?;
-    let existing_ids = store.ids()?.into_iter().collect();
+    let existing_ids: BTreeSet<DatasetId> = store.ids()?.into_iter().collect();
     drop(store);
     let (cancellation, reader) = (stop.clone(), parser.catalogs());
+    let mut sink = HomeSink { place, existing: existing_ids.clone(), problems: Vec::new() };
     let options = HarvestOptions { existing_ids, cancellation, reader, ..request.options() };
     let harvester = Harvester::new(&egress, &home.join("harvest"), &request.name_of(sources)).with_options(options);
-    let mut sink = HomeSink { place, problems: Vec::new() };
     let bar = bar(1, "harvesting · {prefix}");
     let show_progress = |progress: HarvestProgress| {
         let HarvestProgress { pages, datasets, spent } = progress;
@@ -353,6 +355,8 @@ fn harvest_group(
 /// Sink that opens the home only while it stores something, so that other processes can use it meanwhile.
 struct HomeSink<'s> {
     place: &'s HarvestPlace<'s>,
+    /// Datasets in the home when the harvest began.
+    existing: BTreeSet<DatasetId>,
     problems: Vec<DatasetReport>,
 }
 
@@ -363,10 +367,10 @@ impl DatasetSink for HomeSink<'_> {
         let stamp = Stamp { now: Some(DateTime::now()), origin: origin.and_then(|source| NamedNode::new(source).ok()) };
         let options = LoadOptions { stamp, reader: self.place.parser.contents(), ..LoadOptions::default() };
         let loader = Loader::new(&store).with_options(options);
-        let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
+        let (datasets, mut outcomes) = without_conflicts(&store, &self.existing, batch.datasets)?;
+        let catalog = Catalog { folder: batch.folder, datasets, ..Catalog::default() };
         let report = loader.load(catalog, &|_| ())?;
-        let outcomes = report.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset)));
-        let outcomes = outcomes.collect();
+        outcomes.extend(report.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset))));
         self.problems.extend(report.datasets.into_iter().filter(has_unread_file));
         Ok(outcomes)
     }

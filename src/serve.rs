@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// Maximum number of rows of a SPARQL result. Longer results are truncated [default: 100000].
     #[arg(long, value_name = "N")]
     sparql_rows: Option<usize>,
-    /// Maximum size of a SPARQL result, in megabytes of its terms. Larger results are truncated [default: 1024].
+    /// Maximum size of a SPARQL result, in megabytes of memory. Larger results are truncated [default: 1024].
     #[arg(long, value_name = "MB")]
     sparql_megabytes: Option<u64>,
     /// Maximum number of concurrent SPARQL queries. Further queries wait [default: 8].

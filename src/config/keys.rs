@@ -455,7 +455,7 @@ pub(crate) const KEYS: &[Key] = &[
         path: "sparql.megabytes",
         kind: Kind::Number,
         flags: "serve --sparql-megabytes",
-        help: "Maximum size of a result, in megabytes of its terms; larger results are truncated",
+        help: "Maximum size of a result, in megabytes of memory; larger results are truncated",
         default: || SparqlLimits::default().answer_megabytes.to_string(),
         example: "1024",
     },

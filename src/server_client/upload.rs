@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use lodeseek_catalog::{Catalog, Location};
-use lodeseek_server::{MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES};
+use lodeseek_server::{MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES, is_upload_path};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
@@ -103,9 +103,11 @@ impl Upload {
     }
 
     fn add_file(&mut self, name: String, path: PathBuf) -> anyhow::Result<()> {
-        if name.contains(['"', '\\', char::REPLACEMENT_CHARACTER]) || name.contains(char::is_control) {
+        // The name is in quotation marks in the form.
+        if !is_upload_path(&name) || name.contains(['"', char::REPLACEMENT_CHARACTER]) {
             bail!(
-                "cannot upload {}: its name has quotes, backslashes or control characters; rename it",
+                "cannot upload {}: its path has a quotation mark, backslash, colon or control character, a name of more than 200 \
+                 bytes, or more than 2000 bytes in all; rename it",
                 path.display()
             );
         }
@@ -223,5 +225,24 @@ mod tests {
         assert_eq!(names, ["0/data/a.nt", "0/data/inner/b.nt"]);
         let missing = Upload::new(&["testdata/missing.ttl".into()], "");
         assert!(missing.is_err_and(|error| error.to_string().contains("testdata/missing.ttl")));
+    }
+
+    #[test]
+    fn names_that_the_server_rejects_are_not_sent() {
+        let mut upload = Upload {
+            boundary: String::new(),
+            files: BTreeMap::new(),
+            sources: Vec::new(),
+            id_prefix: String::new(),
+            bytes: 0,
+        };
+        let file = PathBuf::from("testdata/catalog.ttl");
+        let (long, deep) = (format!("0/{}", "a".repeat(201)), "a/b".repeat(700));
+        for name in ["0/a:b.nt", "0/a\\b.nt", "0/a\"b.nt", "0/a\nb.nt", long.as_str(), deep.as_str()] {
+            let error = upload.add_file(name.to_owned(), file.clone()).expect_err("rejected");
+            assert!(error.to_string().contains("rename it"), "{name}: {error}");
+        }
+        assert!(upload.files.is_empty());
+        upload.add_file("0/catalog.ttl".to_owned(), file).expect("added");
     }
 }

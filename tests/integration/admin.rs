@@ -662,16 +662,15 @@ pub(crate) mod program {
         Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 
-    #[test]
-    fn a_harvest_goes_through_the_running_server_beside_other_changes() {
-        // Four pages.
+    /// Starts a portal with a feed of four pages. The second page is sent when the test has made other changes and sets the
+    /// first value; the second value is the number of requested pages.
+    fn gated_portal() -> (Portal, Arc<AtomicBool>, Arc<AtomicUsize>) {
         let (is_open, gate) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let (open, asked_pages) = (Arc::clone(&is_open), Arc::clone(&gate));
         let portal = Portal::start(move |asked| {
             if !asked.path.starts_with("/feed") {
                 return Reply::status(404);
             }
-            // The second page comes when the test has made other changes.
             if asked_pages.fetch_add(1, Ordering::SeqCst) == 1 {
                 let started = Instant::now();
                 while !open.load(Ordering::SeqCst) && started.elapsed() < TEST_TIMEOUT {
@@ -680,6 +679,44 @@ pub(crate) mod program {
             }
             feed_reply(asked, 10, 40)
         });
+        (portal, is_open, gate)
+    }
+
+    #[test]
+    fn a_harvest_does_not_replace_what_others_added_meanwhile() {
+        let (portal, is_open, gate) = gated_portal();
+        let (home, [read, ..]) = home_with_tokens();
+        let served = Served::start(home.path(), &["--admin"]);
+        let files = tempfile::tempdir().expect("a folder");
+        let file = files.path().join("s15.nt");
+        std::fs::write(&file, "<http://e.org/a> <http://e.org/name> \"Zelkova\" .\n").expect("written");
+        let (feed, folder) = (portal.iri("/feed"), home.path().to_owned());
+        let arguments = ["harvest", &feed, "--allow-private-network", HERE, "--pause", "0"].map(str::to_owned);
+        let harvest = move || run(&folder, &arguments.each_ref().map(String::as_str));
+        let again = harvest.clone();
+        let harvesting = std::thread::spawn(harvest);
+        served.wait_for_job(1, &read, |_| gate.load(Ordering::SeqCst) > 1);
+        let loaded = run(home.path(), &["load", file.to_str().expect("UTF-8")]);
+        assert!(loaded.code == Some(0) && loaded.err.contains("1 dataset: 1 loaded"), "{loaded:?}");
+        is_open.store(true, Ordering::SeqCst);
+        let harvested = harvesting.join().expect("no panic");
+        assert!(
+            harvested.code == Some(1)
+                && harvested.err.contains("39 new, 0 changed")
+                && harvested.err.contains("dataset s15: another change added a dataset with this id"),
+            "{harvested:?}"
+        );
+        // The next harvest stores the portal's dataset with another id.
+        let harvested = again();
+        assert!(harvested.code == Some(0) && harvested.err.contains("1 new, 0 changed, 39 unchanged"), "{harvested:?}");
+        assert!(run(home.path(), &["search", "--json", "Zelkova"]).out.contains("\"id\": \"s15\""));
+        let (code, log) = served.stop();
+        assert_eq!(code, Some(0), "{log}");
+    }
+
+    #[test]
+    fn a_harvest_goes_through_the_running_server_beside_other_changes() {
+        let (portal, is_open, gate) = gated_portal();
         let (home, [read, ..]) = home_with_tokens();
         let served = Served::start(home.path(), &["--admin"]);
         let report = home.path().join("report.json");

@@ -434,6 +434,9 @@ async fn errors_are_those_of_ckan() {
     let site = Site::testdata();
     let (not_found, invalid, query) = ("Not Found Error", "Validation Error", "Search Query Error");
     let many = format!("tags:({})", "water OR ".repeat(300) + "oak");
+    let (clauses, too_many) = ("-tags:a ".repeat(25), "-tags:a ".repeat(26));
+    let halves = [("fq", clauses.as_str()), ("fq_list", clauses.as_str()), ("rows", "0")];
+    assert_eq!(result(&site, "package_search", &halves).await["count"], 12);
     for (action, parameters, status, kind) in [
         ("package_show", vec![("id", "nothing")], 404, not_found),
         ("package_show", vec![], 409, invalid),
@@ -465,6 +468,7 @@ async fn errors_are_those_of_ckan() {
         ("package_search", vec![("fq", "metadata_modified:[lately TO NOW]")], 400, query),
         ("package_search", vec![("fq", "a OR b AND c OR d AND e OR f AND g")], 400, query),
         ("package_search", vec![("fq_list", many.as_str()), ("fq_list", many.as_str())], 400, query),
+        ("package_search", vec![("fq", clauses.as_str()), ("fq_list", too_many.as_str())], 400, query),
         ("package_search", vec![("facet.field", "tags"); 101], 409, invalid),
         ("package_create", vec![("name", "new")], 403, "Authorization Error"),
     ] {

@@ -180,6 +180,12 @@ fn a_list_shows_each_once_whatever_the_pages() {
             skip += depth;
         }
         assert_eq!(all, ids(&whole), "pages of {depth}");
+        for skip in (0..9).step_by(depth) {
+            let request =
+                SearchRequest { skip, depth, duplicates: DuplicateMode::Grouped, ..SearchRequest::new("trees") };
+            let found = searcher.search(&request).expect("found");
+            assert_eq!((found.hits.len(), found.more), (depth.min(9 - skip), skip + depth < 9), "{skip}, {depth}");
+        }
     }
 }
 

@@ -44,6 +44,12 @@ fn every_model_makes_a_run_with_its_record() {
     let none =
         run(home.path(), &["run", "--topics", "testdata/queries.tsv", "--fields", "data", "--weights", "title=1"]);
     assert!(none.code == Some(2) && none.err.contains("no field is left"), "{none:?}");
+    let topics = out.path().join("topics.tsv");
+    fs::copy("testdata/queries.tsv", &topics).expect("copied");
+    let name = topics.to_str().expect("a path");
+    let refused = run(home.path(), &["run", "--topics", name, "--output", name]);
+    assert!(refused.code == Some(2) && refused.err.contains("is the file of topics"), "{refused:?}");
+    assert_eq!(fs::read(&topics).expect("kept"), fs::read("testdata/queries.tsv").expect("read"));
     for wrong in [["--model", "bm26"], ["--weights", "name=1"], ["--lengths", "long"]] {
         let refused = run(home.path(), &[&["run", "--topics", "testdata/queries.tsv"][..], &wrong].concat());
         assert!(refused.code == Some(2) && refused.err.contains(wrong[1]), "{refused:?}");

@@ -1018,6 +1018,31 @@ fn files_that_break_do_not_stop_the_others() {
     assert_eq!([0, 5, 10].map(triples), [1, 20_000, 1]);
 }
 
+/// Ranges refer to the encoded content, but the received part is decompressed.
+#[test]
+fn a_compressed_response_is_not_resumed() {
+    let packed = gzip(&dump(20_000));
+    let portal = Portal::start(move |asked| match asked.path.as_str() {
+        "/feed" => Reply::turtle(files(&["a.nt"])),
+        "/a.nt" if asked.header("range").is_some() => Reply::status(206).with("Content-Range", "bytes 0-0/1"),
+        "/a.nt" => {
+            let cut = (asked.times == 0).then_some(packed.len() / 2);
+            Reply { cut, ..Reply::new(200, "application/n-triples", packed.clone()) }
+                .with("Content-Encoding", "gzip")
+                .with("ETag", "\"v1\"")
+        }
+        _ => Reply::status(404),
+    });
+    let (folder, home) = (folder(), Home::new());
+    let options = HarvestOptions { downloads: Downloads::Rdf, ..options() };
+    let report = harvest(&portal, "/feed", folder.path(), &mut Kept(&home.store), options);
+    assert_eq!((report.files, report.failed_files.len()), (1, 0), "{report:#?}");
+    let requests = portal.asked().iter().filter(|path| *path == "/a.nt").count();
+    assert_eq!(requests, 2, "the second one is for the whole file");
+    let entry = home.store.entry(&id("s0")).expect("an entry");
+    assert_eq!(home.store.content(&entry).expect("content").len(), 20_000);
+}
+
 #[test]
 fn the_host_that_a_file_is_moved_to_is_asked_for_its_rules() {
     let other = Portal::start(|asked| match asked.path.as_str() {

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use lodeseek_rdf::TripleGraphBuilder;
 use lodeseek_rdf::dump::{DumpReader, Outcome};
-use lodeseek_server::{AppState, Editor};
+use lodeseek_server::{AppState, Editor, SnippetLimits};
 use lodeseek_sparql::SparqlLimits;
 use serde_json::Value;
 use std::fs;
@@ -122,6 +122,36 @@ async fn search_answers_in_json() {
     }
     assert!(snippet.iter().any(|triple| triple["matched"][0] == "nitrogen"), "the query's words are marked");
     assert!(hit.get("explanation").is_none());
+}
+
+#[tokio::test]
+async fn expensive_requests_need_a_permit() {
+    let (state, folder) = Home::from_catalog(&testdata("catalog.ttl")).state(limits());
+    let none = SnippetLimits { concurrent: 0, permit_timeout: Duration::ZERO, ..SnippetLimits::default() };
+    let site = Site::behind(lodeseek_server::app(state.with_snippets(none)), folder);
+    for path in [
+        "/api/search?q=water&model=fsdm",
+        "/api/search?q=%22public+water%22&model=bm25",
+        "/api/search?q=water+-air-quality",
+        "/?q=water+foaf:Person&model=bm25",
+        "/dataset/street-trees/similar",
+        "/like?dataset=street-trees",
+        "/api/3/action/package_search?rows=1",
+        "/api/3/action/resource_search?query=format:csv&limit=1",
+    ] {
+        let reply = site.get(path).await;
+        assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE, "{path}: {}", reply.body);
+    }
+    let form = "application/x-www-form-urlencoded";
+    assert_eq!(site.post("/like", form, "dataset=street-trees").await.status, StatusCode::SERVICE_UNAVAILABLE);
+    for path in [
+        "/api/search?q=water",
+        "/api/search?q=%22public+water%22&literal=true",
+        "/?q=water+air-quality&model=bm25",
+        "/api/3/action/package_show?id=street-trees",
+    ] {
+        assert_eq!(site.get(path).await.status, StatusCode::OK, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -120,6 +120,11 @@ async fn typed_iris_become_filters() {
     for words in ["http://nobody.example.org/Class", "nobody:Class", "ratio 3:4", "note: water"] {
         assert_eq!(site.get(&format!("/?q={}", encoded(words))).await.status, StatusCode::OK, "{words}");
     }
+    // The names after the first sixteen are words, as in every search.
+    for (unknown, status) in [(15, StatusCode::SEE_OTHER), (16, StatusCode::OK)] {
+        let names = "dct:Nothing ".repeat(unknown) + &class;
+        assert_eq!(site.get(&format!("/?q={}", encoded(&names))).await.status, status, "{names}");
+    }
 }
 
 /// The language of the page is that of the parameter, or else of the header; links keep the parameter.

@@ -5,7 +5,8 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
     EncodingOptions, EncodingProgress, EncodingReport, EngineError, PartKind, RerankError, RerankOptions, Reranker,
-    SearchRequest, Searcher, SimilarityBasis, SimilarityPart, WeightedFusion, encode, encode_all, vectors_folder,
+    SearchRequest, Searcher, SimilarityBasis, SimilarityPart, WeightedFusion, create_vectors, encode, encode_all,
+    vectors_folder,
 };
 use lodeseek_eval::{Metric, Qrels, Run, Topics};
 use lodeseek_index::Filter;
@@ -210,6 +211,28 @@ fn an_interrupted_encoding_goes_on_where_it_committed() {
     let encoder = Hashed::new(Granularity::Text);
     let rest = encode(home.path(), &encoder, &options, &|_| ()).expect("encoded");
     assert_eq!((rest.encoded, rest.unchanged), (8, 4), "five were encoded, four of them committed");
+}
+
+#[test]
+fn a_cancelled_encoding_keeps_its_batches_and_continues_later() {
+    let dataset = |number: u32| {
+        format!(
+            "<http://e.org/{number}> a <http://www.w3.org/ns/dcat#Dataset>; <http://purl.org/dc/terms/title> \"Set {number}\" .\n"
+        )
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let catalog = folder.path().join("catalog.ttl");
+    std::fs::write(&catalog, (0..20).map(dataset).collect::<String>()).expect("written");
+    let home = Home::from_catalog(&catalog);
+    let options = EncodingOptions::default();
+    create_vectors(home.path(), &Hashed::new(Granularity::Text), &options).expect("created");
+    let searcher = searcher(&home, Granularity::Text, RerankOptions::default());
+    assert_eq!(searcher.encode(&|| true).expect("cancelled"), 0);
+    let checks = AtomicUsize::new(0);
+    let first = searcher.encode(&|| checks.fetch_add(1, Ordering::Relaxed) > 0).expect("cancelled");
+    assert_eq!(first, options.batch, "it ends after the first batch");
+    assert_eq!(searcher.encode(&|| false).expect("encoded"), 20 - options.batch);
+    assert_eq!(searcher.encode(&|| false).expect("nothing to do"), 0);
 }
 
 #[test]

@@ -460,6 +460,37 @@ fn the_program_goes_on_and_says_what_it_holds() {
     assert_eq!(found["hits"][0]["remote"]["extent"], "sample");
 }
 
+/// The identifier that an endpoint gives a graph is here that of a dataset from a file. Each run gives the graph the same other id.
+#[cfg(feature = "rocksdb")]
+#[test]
+fn an_endpoint_replaces_no_dataset_from_elsewhere() {
+    use super::support::run;
+    use lodeseek_store::Access;
+    let (endpoint, _) = forest_endpoint(50);
+    let graph = endpoint.graph_of("forest").into_string();
+    let (folder, own) = (tempfile::tempdir().expect("a folder"), forest(5));
+    let [catalog, report] =
+        ["datasets.json", "report.json"].map(|name| own.path().join(name).to_str().expect("a path").to_owned());
+    let loaded = run(folder.path(), &["load", &catalog]);
+    assert_eq!(loaded.code, Some(0), "{loaded:?}");
+    let sampled_id = || {
+        let arguments = ["load", "--endpoint", endpoint.iri.as_str(), "--graphs", &graph, "--report", &report];
+        let politeness = ["--allow-private-network", "127.0.0.0/8", "--pause", "1"];
+        let ran = run(folder.path(), &[&arguments[..], &politeness].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let report: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(&report).expect("a report")).expect("JSON");
+        report["graphs"][0]["dataset"].as_str().expect("an id").to_owned()
+    };
+    let id = sampled_id();
+    assert_ne!(id, "forest");
+    assert_eq!(sampled_id(), id, "the id is stable");
+    let store = Store::open(folder.path(), Access::Read, None).expect("a home");
+    let remote = |id: &str| store.entry(&DatasetId::new(id).expect("an id")).expect("there").dataset.remote;
+    assert!(remote("forest").is_none() && remote(&id).is_some());
+    assert_eq!(store.ids().expect("ids").len(), 2);
+}
+
 #[test]
 fn an_endpoint_that_may_not_be_asked_is_an_error() {
     let (endpoint, graphs) = forest_endpoint(10);

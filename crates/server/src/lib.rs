@@ -56,14 +56,14 @@ pub use admin::socket_path;
 pub use admin::{
     Background, ChangeGuard, ChangeWorker, HarvestOutcome, HarvestSchedule, Live, MAX_CATALOG_FILES, MAX_SOURCES,
     MAX_UPLOAD_BYTES, Operators, ScheduledSource, Scope, Token, TokenError, Tokens, audit_path, damaged_audit_lines,
-    has_unread_file,
+    has_unread_file, is_upload_path,
 };
 pub use branding::{Branding, BrandingError, Color, ColorError, FooterLink, InvalidFooterLink, Logo, Theme};
 pub use connections::ConnectionLimits;
 pub use locale::TextError;
 #[cfg(fuzzing)]
 pub use parsing::fuzzing;
-pub use parsing::{Parser, store_outcome};
+pub use parsing::{Parser, store_outcome, without_conflicts};
 pub use portal::Portal;
 pub use proxies::Proxies;
 pub use public_url::{InvalidPublicUrl, PublicUrl};

@@ -7,16 +7,17 @@
 pub mod fuzzing;
 
 use lodeseek_catalog::{
-    Catalog, CatalogError, CatalogReader, CatalogSource, Dataset, SerializedCatalog, SerializedDataset,
+    Catalog, CatalogError, CatalogReader, CatalogSource, Dataset, DatasetId, SerializedCatalog, SerializedDataset,
     SerializedError, Statement,
 };
 use lodeseek_harvest::StoreOutcome;
 use lodeseek_net::egress::Cancellation;
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_rdf::{TripleSink, TripleStreamWriter, read_triple_stream};
-use lodeseek_store::{ContentReader, DatasetOutcome, DatasetReport, DumpFile};
+use lodeseek_store::{ContentReader, DatasetOutcome, DatasetReport, DumpFile, Store, StoreError};
 use lodeseek_worker::{Handler, Pool, PoolOptions, Task, TaskContext, WorkerError};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
@@ -68,6 +69,29 @@ impl Parser {
     pub fn contents(&self) -> Arc<dyn ContentReader> {
         Arc::new(self.clone())
     }
+}
+
+/// Separates the datasets that a harvest may store from those that another change has added since it began. `existing` are the
+/// datasets of the home at that time. A harvest passes each dataset once.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn without_conflicts(
+    store: &Store,
+    existing: &BTreeSet<DatasetId>,
+    datasets: Vec<Dataset>,
+) -> Result<(Vec<Dataset>, Vec<(DatasetId, StoreOutcome)>), StoreError> {
+    let present = store.ids()?;
+    let (mut own, mut conflicts) = (Vec::new(), Vec::new());
+    for dataset in datasets {
+        let id = &dataset.metadata.id;
+        if present.binary_search(id).is_ok() && !existing.contains(id) {
+            conflicts.push((dataset.metadata.id, StoreOutcome::Conflict));
+        } else {
+            own.push(dataset);
+        }
+    }
+    Ok((own, conflicts))
 }
 
 /// Returns the outcome of a loaded dataset that a harvester expects. One whose worker failed is read again by the next harvest,

@@ -4,7 +4,9 @@
 //! completed with the old snapshot, all others use the new one. If a snapshot cannot be fetched or opened, the old one stays.
 
 use crate::admin::StopSignal;
-use crate::server::{ServeError, ServeOptions, accept_requests, bind, fill_caches, located, open, reload_on_hangup};
+use crate::server::{
+    ServeError, ServeOptions, WORK_GRACE_PERIOD, accept_requests, bind, fill_caches, located, open, reload_on_hangup,
+};
 use crate::state::AppState;
 use crate::workers::WorkerOptions;
 use axum::Router;
@@ -68,9 +70,9 @@ impl Replica {
         Ok(state.with_snapshot(Arc::new(home)))
     }
 
-    /// Returns the state of a newer snapshot than that of a state, if there is one.
+    /// Returns the state of the last snapshot, if it is not that of a state.
     fn next(&mut self, state: &AppState, options: &ServeOptions) -> Result<Option<AppState>, ServeError> {
-        let Some(home) = self.cache.fetch(number(state))? else { return Ok(None) };
+        let Some(home) = self.cache.fetch(state.snapshot.as_deref())? else { return Ok(None) };
         Ok(Some(self.open(home, options)?.replacing(state)))
     }
 }
@@ -87,7 +89,7 @@ pub fn serve_replica(mut replica: Replica, options: &ServeOptions) -> Result<(),
     std::thread::spawn(move || fill_caches(&warming));
     let stop = StopSignal::default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         reload_on_hangup(&state, options.reload.clone(), options.tls.clone());
         let (listener, address) = bind(options).await?;
         let state = located(state, address, options);
@@ -99,7 +101,9 @@ pub fn serve_replica(mut replica: Replica, options: &ServeOptions) -> Result<(),
             .spawn(move || follow(replica, state, &current, &follow_options, &stopped))?;
         accept_requests(listener, router, options, stop).await;
         Ok(())
-    })
+    });
+    runtime.shutdown_timeout(WORK_GRACE_PERIOD);
+    served
 }
 
 /// Replaces the served snapshot by each newer one until the server stops.

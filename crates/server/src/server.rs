@@ -33,7 +33,8 @@ use tokio::net::{TcpListener, TcpSocket};
 
 /// Time that connections have to end after the stop signal. Then they are closed.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
-
+/// Time that running work of requests has to end after their connections were closed. No client receives its results.
+pub(crate) const WORK_GRACE_PERIOD: Duration = Duration::from_secs(5);
 /// Time that a running change has to end after the server stopped.
 const CHANGE_GRACE_PERIOD: Duration = Duration::from_secs(30);
 /// Number of connections that wait to be accepted. Those beyond it are repeated by their clients after a second. The system may
@@ -136,7 +137,7 @@ pub enum ServeError {
 }
 
 /// Serves a home until the process gets a stop signal, then completes the requests in progress. With a reranker, searches
-/// without the parameter `model` are re-ranked.
+/// without the parameter `model` are re-ranked. Work that did not end in time continues until the process ends.
 ///
 /// # Errors
 /// See [`ServeError`].
@@ -169,7 +170,9 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         accept_requests(listener, router, options, stop.clone()).await;
         Ok(())
     });
-    drop(runtime); // ends the local socket, so that no change is requested any more
+    // Ends the local socket. Work that still runs, such as the parse of a description, requests no change: the queue is stopped
+    // below.
+    runtime.shutdown_timeout(WORK_GRACE_PERIOD);
     stop.request(); // also after an error
     let until = Instant::now() + CHANGE_GRACE_PERIOD;
     if let Some(worker) = worker {

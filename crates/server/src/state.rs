@@ -15,7 +15,9 @@ use crate::sparql::{Editor, SparqlState};
 use crate::workers::Workers;
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
-use lodeseek_engine::{SearchRequest, Searcher, SnippetKind};
+use lodeseek_engine::{QuerySyntax, SearchRequest, Searcher, SnippetKind};
+use lodeseek_index::sparse::ModelKind;
+use lodeseek_index::{PartForm, parse_query};
 use lodeseek_net::egress::IpNet;
 use lodeseek_net::sparql_client::SparqlClient;
 use lodeseek_snapshot::{SnapshotHome, StorageOptions};
@@ -32,8 +34,8 @@ use tracing::Instrument;
 pub struct SnippetLimits {
     /// Time after which a method returns its best result so far (default 2 s). Such results are not cacheable.
     pub deadline: Duration,
-    /// Maximum number of concurrent requests that read whole graphs or run a model (default 4). Half of them may be of one
-    /// client address.
+    /// Maximum number of concurrent expensive requests, such as those that read whole graphs or run a model (default 4). Half of
+    /// them may be of one client address.
     pub concurrent: usize,
     /// Time that a request waits for a permit before status 503 (default 5 s).
     pub permit_timeout: Duration,
@@ -84,7 +86,7 @@ pub struct AppState {
     pub(crate) searcher: Arc<Searcher>,
     pub(crate) store: Arc<Store>,
     pub(crate) snippets: Arc<SnippetLimits>,
-    /// One permit for each request that reads whole graphs or runs a model.
+    /// One permit for each expensive request.
     permits: Arc<Permits>,
     /// One permit for each example that a client sends.
     uploads: Arc<Permits>,
@@ -312,11 +314,12 @@ impl AppState {
         next.with_links()
     }
 
-    /// Waits for a permit to read whole graphs or to run a model. Status 503 if there is none in time.
+    /// Waits for a permit for an expensive request: one that reads whole graphs or positions of words, runs a model, or compares
+    /// all datasets. Status 503 if there is none in time.
     pub(crate) async fn acquire_permit(&self, client: Client) -> Result<Permit, ApiError> {
         let span = tracing::info_span!(target: "traces", "wait for permit");
         let permit = self.permits.acquire(client.0, self.snippets.permit_timeout).instrument(span).await;
-        permit.map_err(|exhausted| exhausted.error("requests that read whole graphs or run a model"))
+        permit.map_err(|exhausted| exhausted.error("expensive requests"))
     }
 
     /// Waits for a permit to receive an example. To be called before the body is read: bodies in memory are bounded.
@@ -337,7 +340,8 @@ impl AppState {
         permit.map_err(|exhausted| exhausted.error("downloads of graphs"))
     }
 
-    /// Waits for a permit if a search reads whole graphs, runs a model, or compares examples with all datasets.
+    /// Waits for a permit if a search reads whole graphs, runs a model, or compares examples with all datasets. FSDM and phrases
+    /// read positions of words. Exclusions may be phrases, and names are looked up in all datasets.
     pub(crate) async fn acquire_search_permit(
         &self,
         client: Client,
@@ -346,7 +350,15 @@ impl AppState {
         let reads_graphs = request.explain || request.snippet != SnippetKind::Stored;
         let runs_model = request.model.is_none() && self.searcher.has_reranker();
         let compares = !request.examples.is_empty();
-        if reads_graphs || runs_model || compares { self.acquire_permit(client).await.map(Some) } else { Ok(None) }
+        let model = request.model.map_or(self.searcher.model_name(), ModelKind::name);
+        let has_conditions = request.syntax == QuerySyntax::Interpreted
+            && parse_query(&request.query).iter().any(|part| part.form != PartForm::Word || part.excluded);
+        let reads_positions = model == ModelKind::Fsdm.name() || has_conditions;
+        if reads_graphs || runs_model || compares || reads_positions {
+            self.acquire_permit(client).await.map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     /// Runs work that computes or reads the disk on a thread for blocking work.

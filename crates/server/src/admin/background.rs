@@ -106,6 +106,17 @@ impl Live {
         self.stop.sleep(time)
     }
 
+    /// Returns true if the server stops.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stop.is_requested()
+    }
+
+    /// Updates the vectors of datasets and works until the server stops. Returns the number of datasets encoded. The next start
+    /// encodes what is missing.
+    pub(super) fn encode(&self) -> Result<usize, EngineError> {
+        self.searcher.encode(&|| self.is_stopping())
+    }
+
     /// Returns the cancellation of work that ends when the server stops.
     pub(super) fn cancellation(&self) -> Cancellation {
         let stop = self.stop.clone();

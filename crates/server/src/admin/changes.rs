@@ -520,6 +520,10 @@ impl Upkeep {
     }
 
     fn run(&mut self, live: &Live) {
+        // The next start updates all.
+        if live.is_stopping() {
+            return;
+        }
         if self.changed.take().is_some()
             && let Err(error) = update_derived(live)
         {
@@ -541,7 +545,9 @@ impl Upkeep {
 fn update_derived(live: &Live) -> Result<(), EngineError> {
     let _change = live.lock_changes();
     live.updater(LoadOptions::default()).find_duplicates()?;
-    live.searcher.encode()?;
-    live.queries.prepare_statistics()?;
+    live.encode()?;
+    if !live.is_stopping() {
+        live.queries.prepare_statistics()?;
+    }
     Ok(())
 }

@@ -101,8 +101,10 @@ impl HarvestSchedule {
         if has_changes(&report) {
             live.updater(LoadOptions::default()).find_duplicates()?;
         }
-        let encoded = live.searcher.encode()?;
-        live.queries.prepare_statistics()?;
+        let encoded = live.encode()?;
+        if !live.is_stopping() {
+            live.queries.prepare_statistics()?;
+        }
         drop(change);
         log_failures(&report, &problems);
         Ok(summary(&report, encoded))

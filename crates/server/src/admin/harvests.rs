@@ -5,7 +5,7 @@
 use super::Live;
 use super::changes::{Control, Failure, MAX_LISTED};
 use super::jobs::{Progress, is_zero};
-use crate::parsing::{Parser, store_outcome};
+use crate::parsing::{Parser, store_outcome, without_conflicts};
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_harvest::{
     Batch, DatasetSink, HarvestOptions, HarvestProgress, HarvestReport, HarvestRequest, Harvester, StoreOutcome,
@@ -17,6 +17,7 @@ use lodeseek_store::{DatasetReport, LoadOptions, Stamp};
 use oxrdf::NamedNode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::sync::{MutexGuard, PoisonError, TryLockError};
 use std::thread;
@@ -143,10 +144,11 @@ pub(super) fn run(
     max_listed: usize,
     show: &dyn Fn(HarvestProgress),
 ) -> Result<Harvested, BoxError> {
-    let existing_ids = live.store.ids()?.into_iter().collect();
+    let existing: BTreeSet<DatasetId> = live.store.ids()?.into_iter().collect();
+    let existing_ids = existing.clone();
     let parser = live.parser.with_cancellation(options.cancellation.clone());
     let options = HarvestOptions { existing_ids, reader: parser.catalogs(), batch_size: BATCH, ..options };
-    let mut sink = LiveSink { live, parser, max_listed, problems: Vec::new(), unlisted_problems: 0 };
+    let mut sink = LiveSink { live, parser, existing, max_listed, problems: Vec::new(), unlisted_problems: 0 };
     let harvester = Harvester::new(egress, &live.store.home().join("harvest"), name).with_options(options);
     let mut report = harvester.run(sources, &mut sink, show)?;
     report.limit(max_listed);
@@ -169,6 +171,8 @@ pub(super) fn error_chain(error: &(dyn Error + 'static)) -> String {
 struct LiveSink<'l> {
     live: &'l Live,
     parser: Parser,
+    /// Datasets in the home when the harvest began.
+    existing: BTreeSet<DatasetId>,
     /// Maximum number of listed datasets.
     max_listed: usize,
     /// Datasets with a file that could not be read completely.
@@ -190,13 +194,13 @@ impl LiveSink<'_> {
 impl DatasetSink for LiveSink<'_> {
     fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, BoxError> {
         let _change = self.live.lock_changes();
+        let (datasets, mut outcomes) = without_conflicts(&self.live.store, &self.existing, batch.datasets)?;
         let stamp = Stamp { now: None, origin: origin(&batch.source) };
         let load = LoadOptions { stamp, reader: self.parser.contents(), ..LoadOptions::default() };
-        let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
+        let catalog = Catalog { folder: batch.folder, datasets, ..Catalog::default() };
         let report = self.live.updater(load).run(catalog, &[])?;
         self.live.searcher.refresh()?;
-        let outcomes = report.load.datasets.iter();
-        let outcomes = outcomes.map(|dataset| (dataset.id.clone(), store_outcome(dataset))).collect();
+        outcomes.extend(report.load.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset))));
         self.add_problems(report.load.datasets);
         Ok(outcomes)
     }

@@ -84,15 +84,18 @@ impl Management {
 /// The threads that make the changes, one for each lane of the queue. Dropping it stops them after their current steps.
 pub struct ChangeWorker {
     jobs: Arc<Jobs>,
+    /// Ends the updates of derived data, which are no jobs.
+    stop_signal: StopSignal,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl ChangeWorker {
     /// Starts the threads; `None` if the administration is disabled.
-    pub(crate) fn start(state: &AppState, live: &Live) -> io::Result<Option<Self>> {
+    pub(crate) fn start(state: &AppState) -> io::Result<Option<Self>> {
         let Some(management) = &state.management else { return Ok(None) };
-        let jobs = Arc::clone(&management.jobs);
-        let mut worker = Self { jobs, threads: Vec::new() };
+        let (jobs, stop_signal) = (Arc::clone(&management.jobs), StopSignal::default());
+        let live = Live::new(state, stop_signal.clone());
+        let mut worker = Self { jobs, stop_signal, threads: Vec::new() };
         for lane in Lane::ALL {
             let (queue, live) = (Arc::clone(&worker.jobs), live.clone());
             let thread = std::thread::Builder::new().name(lane.name().to_owned());
@@ -103,7 +106,7 @@ impl ChangeWorker {
 
     /// Cancels waiting jobs, and waits at most this time for the end of running ones.
     pub(crate) fn stop(mut self, time: Duration) {
-        self.jobs.stop();
+        self.request_stop();
         let until = Instant::now() + time;
         while self.threads.iter().any(|thread| !thread.is_finished()) {
             if Instant::now() >= until {
@@ -116,11 +119,16 @@ impl ChangeWorker {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+
+    fn request_stop(&self) {
+        self.stop_signal.request();
+        self.jobs.stop();
+    }
 }
 
 impl Drop for ChangeWorker {
     fn drop(&mut self) {
-        self.jobs.stop();
+        self.request_stop();
         for thread in self.threads.drain(..) {
             let _ = thread.join(); // a panic was reported by the thread
         }
@@ -137,7 +145,7 @@ impl AppState {
         let management = Management::new(self.store.home())?;
         let mut state = self;
         state.management = Some(Arc::new(management));
-        let worker = ChangeWorker::start(&state, &Live::new(&state, StopSignal::default()))?;
+        let worker = ChangeWorker::start(&state)?;
         let worker = worker.ok_or_else(|| io::Error::other("the administration is disabled"))?;
         Ok((state, worker))
     }

@@ -32,7 +32,7 @@ pub use harvests::{HarvestOutcome, has_unread_file};
 pub use local_socket::socket_path;
 pub use management::{ChangeWorker, MAX_UPLOAD_BYTES};
 pub use tokens::{Scope, Token, TokenError, Tokens};
-pub use uploads::{MAX_CATALOG_FILES, MAX_SOURCES};
+pub use uploads::{MAX_CATALOG_FILES, MAX_SOURCES, is_upload_path};
 
 pub(crate) use background::StopSignal;
 pub(crate) use change_lock::ChangeLock;

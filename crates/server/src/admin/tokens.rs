@@ -17,6 +17,8 @@ use std::time::SystemTime;
 
 /// Name of the file in the home.
 const FILE: &str = "tokens.json";
+/// Name of the file that is locked while the tokens change.
+const LOCK: &str = "tokens.lock";
 /// Maximum number of characters of a token's name.
 const MAX_NAME: usize = 64;
 
@@ -166,7 +168,8 @@ impl Tokens {
         if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_valid) {
             return Err(TokenError::Name(name.to_owned()));
         }
-        let mut tokens = Vec::clone(&*self.list()?);
+        let _lock = self.lock()?;
+        let mut tokens = self.read()?;
         if tokens.iter().any(|token| token.name == name) {
             return Err(TokenError::Exists(name.to_owned()));
         }
@@ -179,7 +182,8 @@ impl Tokens {
     /// # Errors
     /// If the file cannot be read or written.
     pub fn remove(&self, name: &str) -> Result<bool, TokenError> {
-        let mut tokens = Vec::clone(&*self.list()?);
+        let _lock = self.lock()?;
+        let mut tokens = self.read()?;
         let before = tokens.len();
         tokens.retain(|token| token.name != name);
         if tokens.len() == before {
@@ -193,6 +197,16 @@ impl Tokens {
     pub(crate) fn find(&self, secret: &str) -> Result<Option<Token>, TokenError> {
         let digest = digest(secret);
         Ok(self.list()?.iter().find(|token| token.sha256 == digest).cloned())
+    }
+
+    /// Waits until no other process changes the tokens, and keeps others from changing them until the result is dropped.
+    fn lock(&self) -> Result<File, TokenError> {
+        let path = self.path.with_file_name(LOCK);
+        let locked = File::options().create(true).truncate(false).write(true).open(&path).and_then(|file| {
+            file.lock()?;
+            Ok(file)
+        });
+        locked.map_err(|cause| TokenError::Io { path, cause })
     }
 
     /// Writes the file as a whole, readable by its owner only.
@@ -245,6 +259,7 @@ fn stamp(metadata: &Metadata) -> Stamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::thread;
 
     #[test]
     fn tokens_are_added_found_and_removed() {
@@ -270,6 +285,31 @@ mod tests {
         assert!(other.find("secret").expect("read").is_none());
         tokens.add("ci", Scope::Read, "new secret", 9).expect("added");
         assert!(other.find("secret").expect("read").is_none() && other.find("new secret").expect("read").is_some());
+    }
+
+    #[test]
+    fn concurrent_changes_lose_no_token() {
+        let home = tempfile::tempdir().expect("a folder");
+        let path = home.path();
+        thread::scope(|scope| {
+            for thread in 0..4 {
+                scope.spawn(move || {
+                    for number in 0..10 {
+                        let tokens = Tokens::new(path);
+                        let name = format!("{thread}-{number}");
+                        tokens.add(&name, Scope::Read, &name, 1).expect("added");
+                        tokens.add("short-lived", Scope::Read, "x", 1).ok(); // another thread may have added it
+                        tokens.remove("short-lived").expect("written");
+                    }
+                });
+            }
+        });
+        let mut names: Vec<String> =
+            Tokens::new(path).list().expect("read").iter().map(|token| token.name.clone()).collect();
+        names.sort_unstable();
+        let expected: Vec<String> =
+            (0..4).flat_map(|thread| (0..10).map(move |number| format!("{thread}-{number}"))).collect();
+        assert_eq!(names, expected);
     }
 
     #[test]

@@ -130,12 +130,20 @@ pub(super) async fn receive_sources(request: Request, spool: Spool) -> Result<Ch
     Ok(Change::Load { sources, id_prefix, spool: Some(spool) })
 }
 
-/// Returns the path of an uploaded file, which cannot leave its folder.
-fn relative_path(name: &str) -> Result<PathBuf, ApiError> {
+/// Returns true if a name can be the path of a file in an uploaded catalogue. Such a path cannot leave its folder: its parts are
+/// separated by `/`, and none is empty, `.` or `..`. It has no backslash, colon or control character, at most 2,000 bytes, and at
+/// most 200 in each part.
+#[must_use]
+pub fn is_upload_path(name: &str) -> bool {
     let is_plain = |part: &str| {
         !part.is_empty() && !matches!(part, "." | "..") && part.len() <= 200 && !part.contains(['\\', ':'])
     };
-    if name.len() > 2000 || name.contains(char::is_control) || !name.split('/').all(is_plain) {
+    name.len() <= 2000 && !name.contains(char::is_control) && name.split('/').all(is_plain)
+}
+
+/// Returns the path of an uploaded file, which cannot leave its folder.
+fn relative_path(name: &str) -> Result<PathBuf, ApiError> {
+    if !is_upload_path(name) {
         let message = format!("{name:?} is no relative path of a file; use a name such as dumps/trees.nt");
         return Err(ApiError::bad_request(message));
     }
@@ -384,5 +392,16 @@ mod tests {
             assert!(dump_name(Some(wrong), &[]).is_err(), "{wrong:?}");
         }
         assert!(dump_name(None, &[]).is_err());
+    }
+
+    #[test]
+    fn paths_of_uploads_stay_in_their_folder() {
+        let (longest, long, deep) = ("a".repeat(200), "a".repeat(201), "a/b".repeat(700));
+        for right in ["a.nt", "0/dumps/trees.nt", longest.as_str()] {
+            assert!(is_upload_path(right) && relative_path(right).is_ok(), "{right}");
+        }
+        for wrong in ["", "/a", "a//b", "a/", "./a", "a/../b", "a\\b", "c:a", "a\nb", long.as_str(), deep.as_str()] {
+            assert!(!is_upload_path(wrong) && relative_path(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -1,11 +1,14 @@
 //! `GET /dataset/{id}`: a page, or linked data.
 
 use crate::AppState;
-use crate::documentation::{BadRequest, FormatParameter, Html, Id, Negotiated, NotAcceptable, NotFound, Rdf, Text};
+use crate::documentation::{
+    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, Negotiated, NotAcceptable, NotFound, Rdf, Text,
+};
 use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
 use crate::pages::{self, PageContext};
 use crate::public_url::LinkBase;
+use crate::state::Client;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
@@ -22,9 +25,11 @@ pub(super) struct Parameters {
 
 #[utoipa::path(get, path = "/dataset/{id}", tag = "Datasets", summary = "A dataset: a page, or its description in RDF",
     params(Id, FormatParameter),
-    responses(Negotiated<(Html, Rdf)>, BadRequest<(Html, Text)>, NotFound<(Html, Text)>, NotAcceptable<(Html, Text)>))]
+    responses(Negotiated<(Html, Rdf)>, BadRequest<(Html, Text)>, NotFound<(Html, Text)>, NotAcceptable<(Html, Text)>,
+        ClientLimit<Html>, Busy<Html>))]
 pub(super) async fn dataset(
     State(state): State<AppState>,
+    client: Client,
     links: LinkBase,
     Path(id): Path<String>,
     Query(parameters): Query<Parameters>,
@@ -38,7 +43,7 @@ pub(super) async fn dataset(
         (Ok(None), Err(error)) => pages::error(&page, &error),
         (Ok(Some(_)), Err(error)) => error.into_response(),
         (Ok(None), Ok(id)) => match languages(&headers, parameters.lang.as_deref()) {
-            Ok(_) => pages::dataset(&state, links, page, id).await,
+            Ok(_) => pages::dataset(&state, client, links, page, id).await,
             Err(error) => pages::error(&page, &error),
         },
         (Ok(Some(syntax)), Ok(id)) => linked_data(&state, id, syntax).await.unwrap_or_else(IntoResponse::into_response),

@@ -104,16 +104,19 @@ impl Parameters {
         Negotiated<(Html, JsonObject)>,
         BadRequest<(JsonError, Html)>,
         NotFound<(JsonError, Html)>,
-        NotAcceptable<(JsonError, Html)>))]
+        NotAcceptable<(JsonError, Html)>,
+        ClientLimit<(JsonError, Html)>,
+        Busy<(JsonError, Html)>))]
 pub(super) async fn of_dataset(
     State(state): State<AppState>,
+    client: Client,
     Path(id): Path<String>,
     parameters: Result<Query<Parameters>, QueryRejection>,
     page: PageContext,
     headers: HeaderMap,
 ) -> Response {
     let (form, answer) = match parse_parameters(parameters, &headers) {
-        Ok((form, parameters)) => (form, similar_to_dataset(&state, &page, id, &parameters, form).await),
+        Ok((form, parameters)) => (form, similar_to_dataset(&state, client, &page, id, &parameters, form).await),
         Err(error) => (Format::for_error(&headers, Format::Json), Err(error)),
     };
     respond(&page, form, answer)
@@ -127,9 +130,12 @@ pub(super) async fn of_dataset(
         Negotiated<(Html, JsonObject)>,
         BadRequest<(JsonError, Html)>,
         NotFound<(JsonError, Html)>,
-        NotAcceptable<(JsonError, Html)>))]
+        NotAcceptable<(JsonError, Html)>,
+        ClientLimit<(JsonError, Html)>,
+        Busy<(JsonError, Html)>))]
 pub(super) async fn form(
     State(state): State<AppState>,
+    client: Client,
     parameters: Result<Query<Parameters>, QueryRejection>,
     page: PageContext,
     headers: HeaderMap,
@@ -149,7 +155,7 @@ pub(super) async fn form(
         };
     };
     let id = resolve_dataset(&state, named);
-    respond(&page, form, similar_to_dataset(&state, &page, id, &parameters, form).await)
+    respond(&page, form, similar_to_dataset(&state, client, &page, id, &parameters, form).await)
 }
 
 /// Returns the id of a dataset given by id, by IRI, or by the address of its page under any host name of the server.
@@ -201,7 +207,7 @@ pub(super) async fn example(
         let sent = SentExample::from_request(request, &headers).await?;
         if let Some(id) = sent.dataset {
             let id = resolve_dataset(&state, &id);
-            return similar_to_dataset(&state, &page, id, &parameters, form).await;
+            return similar_to_dataset(&state, client, &page, id, &parameters, form).await;
         }
         let permit = state.acquire_parse_permit(client).await?;
         let gone = GoneOnDrop::default();
@@ -251,6 +257,7 @@ fn respond(page: &PageContext, form: Format, answer: Result<Response, ApiError>)
 
 async fn similar_to_dataset(
     state: &AppState,
+    client: Client,
     page: &PageContext,
     id: String,
     parameters: &Parameters,
@@ -259,18 +266,21 @@ async fn similar_to_dataset(
     let depth = parameters.depth()?;
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     let page = page.clone();
+    let named = id.clone();
+    let card = state
+        .work(move |state| state.searcher.catalog().card(&named)?.ok_or_else(|| ApiError::no_dataset(&named)))
+        .await?;
+    let permit = state.acquire_permit(client).await?;
     state
         .work(move |state| {
+            let _permit = permit;
             let missing = || ApiError::no_dataset(&id);
             let found: SimilarDatasets = state.searcher.similar(&id, depth)?.ok_or_else(missing)?;
             match form {
                 Format::Json => {
                     Ok(Json(json!({ "dataset": id, "of": found.of, "similar": found.similar })).into_response())
                 }
-                Format::Html => {
-                    let card = state.searcher.catalog().card(&id)?.ok_or_else(missing)?;
-                    Ok(pages::similar(&page, &card, &found))
-                }
+                Format::Html => Ok(pages::similar(&page, &card, &found)),
             }
         })
         .await

@@ -23,7 +23,7 @@ use unicode_normalization::char::is_combining_mark;
 
 /// Maximum number of titles.
 const MAX_TITLES: usize = 10;
-/// Number of characters of the query that are used.
+/// Number of characters of the query and of each title that are compared.
 const MAX_CHARACTERS: usize = 200;
 /// Maximum number of characters of a description.
 const DESCRIPTION: usize = 120;
@@ -35,7 +35,7 @@ pub(crate) type CachedTitles = GenerationCache<(u64, u64), Titles>;
 struct Title {
     id: DatasetId,
     text: String,
-    /// Normalized text, for comparison.
+    /// Normalized beginning of the text, for comparison.
     folded: String,
 }
 
@@ -48,9 +48,10 @@ pub(crate) struct Titles {
     words: Vec<(u32, u32)>,
 }
 
-/// Normalizes a text: lower case, no accents, single spaces between words.
+/// Normalizes the first [`MAX_CHARACTERS`] of a text: lower case, no accents, single spaces between words.
 fn folded(text: &str) -> String {
-    let plain: String = text.to_lowercase().nfkd().filter(|letter| !is_combining_mark(*letter)).collect();
+    let beginning: String = text.chars().take(MAX_CHARACTERS).collect();
+    let plain: String = beginning.to_lowercase().nfkd().filter(|letter| !is_combining_mark(*letter)).collect();
     let words = plain.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
@@ -79,7 +80,7 @@ impl Titles {
     /// Finds titles by prefixes of their words: first titles that begin with the text, then titles that contain it at the start
     /// of a word, then titles with all of its words. Equal titles are listed once.
     fn find(&self, typed: &str) -> Vec<&Title> {
-        let typed = folded(&typed.chars().take(MAX_CHARACTERS).collect::<String>());
+        let typed = folded(typed);
         if typed.is_empty() {
             return Vec::new();
         }
@@ -184,5 +185,13 @@ mod tests {
             }
         }
         assert_eq!(found(&titles, &"x".repeat(1000)), [""; 0]);
+    }
+
+    #[test]
+    fn only_the_beginning_of_a_long_title_is_compared() {
+        let long = "a ".repeat(2_000_000);
+        let titles = titles(&[long.as_str()]);
+        assert_eq!(titles.words.len(), MAX_CHARACTERS / 2);
+        assert_eq!(found(&titles, "a a a"), [long.as_str()]);
     }
 }

@@ -188,18 +188,30 @@ mod tests {
             }
         }
         let expected = [
+            "get /api/3/action/{name}",
             "get /api/entities",
             "get /api/search",
+            "get /catalog",
+            "get /dataset/{id}",
             "get /dataset/{id}/shapes",
+            "get /dataset/{id}/similar",
             "get /dataset/{id}/snippet",
             "get /entities",
             "get /feeds/datasets.atom",
+            "get /like",
             "get /rdf-graph-store",
             "get /sparql",
             "post /like",
             "post /sparql",
         ];
         assert_eq!(limited, expected.map(str::to_owned).into());
+    }
+
+    #[test]
+    fn the_catalogue_has_the_status_of_long_queries() {
+        let document = serde_json::to_value(&*DOCUMENT).expect("JSON");
+        let long = &document["paths"]["/catalog"]["get"]["responses"]["414"];
+        assert!(long["content"]["text/plain"].is_object(), "{long}");
     }
 
     #[test]

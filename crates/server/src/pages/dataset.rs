@@ -17,6 +17,7 @@ use crate::portal::cite::Citation;
 use crate::portal::metadata::{File, PortalMetadata};
 use crate::portal::{license_label, schema_org, signposting};
 use crate::public_url::LinkBase;
+use crate::state::Client;
 use crate::text::{href, is_web};
 use askama::Template;
 use axum::http::header;
@@ -198,8 +199,15 @@ struct DatasetPage {
 }
 
 /// Renders the page of a dataset.
-pub(crate) async fn dataset(state: &AppState, public: LinkBase, page: PageContext, id: DatasetId) -> Response {
+pub(crate) async fn dataset(
+    state: &AppState,
+    client: Client,
+    public: LinkBase,
+    page: PageContext,
+    id: DatasetId,
+) -> Response {
     let context = page.clone();
+    let of = id.clone();
     let loaded = state.work(move |state| {
         let card = state.searcher.catalog().card(&id)?;
         let card = card.ok_or_else(|| ApiError::no_dataset(&id))?;
@@ -220,13 +228,23 @@ pub(crate) async fn dataset(state: &AppState, public: LinkBase, page: PageContex
             let found = entities::examples(&resources, &card, EXAMPLES, EXAMPLE_TRIPLES, &view.page.languages)?;
             view.examples_of_classes = super::entity::examples(&view.page, &card, &found);
         }
-        let similar = state.searcher.similar(&id, SIMILAR)?;
-        let similar = similar.iter().flat_map(|found| &found.similar);
-        view.similar = similar.map(|one| SimilarView::new(&view.page, one)).collect();
-        view.sections = view.sections();
         Ok((view, links))
     });
-    match loaded.await {
+    let complete = async {
+        let (mut view, links) = loaded.await?;
+        // Similar datasets are found among all.
+        let permit = state.acquire_permit(client).await?;
+        let similar = state.work(move |state| {
+            let _permit = permit;
+            Ok(state.searcher.similar(&of, SIMILAR)?)
+        });
+        let similar = similar.await?;
+        view.similar =
+            similar.iter().flat_map(|found| &found.similar).map(|one| SimilarView::new(&view.page, one)).collect();
+        view.sections = view.sections();
+        Ok((view, links))
+    };
+    match complete.await {
         Ok((view, links)) => {
             let mut response = render(&view);
             response.headers_mut().extend(links.into_iter().map(|link| (header::LINK, link)));

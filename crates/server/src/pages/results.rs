@@ -29,6 +29,7 @@ use lodeseek_engine::{
     SearchResponse, SimilarityClause, SnippetKind, SuggestedFilter, facet_value,
 };
 use lodeseek_index::sparse::ModelKind;
+use lodeseek_index::{PartForm, QueryPart, parse_query};
 use lodeseek_snippet::LabelledTriple;
 use serde::Deserialize;
 
@@ -276,10 +277,10 @@ fn resolve_iris(state: &AppState, results: &Results<'_>) -> Result<Option<String
         return Ok(None);
     }
     let (mut words, mut filter) = (Vec::new(), results.filter.clone());
-    for word in results.query.split(' ') {
-        match facet_of_iri(state, word)? {
+    for part in parse_query(results.query) {
+        match facet_of_name(state, &part)? {
             Some((facet, iri)) => filter = filter.with(facet, iri),
-            None => words.push(word),
+            None => words.push(&results.query[part.range]),
         }
     }
     if filter == *results.filter {
@@ -288,14 +289,13 @@ fn resolve_iris(state: &AppState, results: &Results<'_>) -> Result<Option<String
     Ok(Some(Results { query: &words.join(" "), ..*results }.filtered(&filter)))
 }
 
-/// Returns the class or vocabulary that a word names: by its IRI, or as in `foaf:Person`.
-fn facet_of_iri(state: &AppState, word: &str) -> Result<Option<(Facet, String)>, ApiError> {
-    let named = word.trim_start_matches('<').trim_end_matches('>');
-    if !named.contains(':') {
+/// Returns the class or vocabulary that a part of a query names: by its IRI, or as in `foaf:Person`.
+fn facet_of_name(state: &AppState, part: &QueryPart) -> Result<Option<(Facet, String)>, ApiError> {
+    if part.form != PartForm::Name || part.excluded {
         return Ok(None);
     }
     for facet in [Facet::Class, Facet::Vocabulary] {
-        let iri = facet_value(facet, named);
+        let iri = facet_value(facet, &part.text);
         if !is_web(&iri) {
             continue;
         }
@@ -584,7 +584,7 @@ fn search_page(
         other: Results { snippet: other, ..*results }.href(),
         chosen: request.snippet != SnippetKind::Stored,
         previous: (results.page > 0).then(|| link(results.page - 1)),
-        next: (request.skip + PAGE < response.total && results.page < MAX_PAGE).then(|| link(results.page + 1)),
+        next: (response.more && results.page < MAX_PAGE).then(|| link(results.page + 1)),
         feed: results.feed(),
         models: models(&page, request.model, state.searcher.has_reranker()),
         model_fields: Results { model: None, ..*results }.fields(&request.filter),

@@ -19,7 +19,7 @@
 use super::Portal;
 use crate::AppState;
 use crate::cache::GenerationCache;
-use crate::documentation::{BadRequest, FormatParameter, NotAcceptable, NotFound, Text};
+use crate::documentation::{BadRequest, Busy, ClientLimit, FormatParameter, NotAcceptable, NotFound, Text};
 use crate::error::ApiError;
 use crate::negotiation::ranges;
 use crate::parameters::{check_query, pairs};
@@ -81,7 +81,10 @@ struct Request {
             (String = "application/rdf+xml"))),
         BadRequest<Text>,
         NotFound<Text>,
-        NotAcceptable<Text>))]
+        NotAcceptable<Text>,
+        (status = 414, description = "The query is too long.", body = String),
+        ClientLimit<Text>,
+        Busy<Text>))]
 pub(crate) fn with_suffix(suffix: &'static str) -> MethodRouter<AppState> {
     get(
         async move |State(state): State<AppState>,

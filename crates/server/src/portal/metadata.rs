@@ -121,7 +121,7 @@ impl PortalMetadata {
         let is_theme =
             |theme: &Node<'_>| !theme.values(skos::IN_SCHEME).any(|scheme| SCHEMES.contains(&scheme.as_str()));
         Some(Self {
-            keywords: node.values(terms::KEYWORD).fold(Vec::new(), pushed),
+            keywords: distinct(node.values(terms::KEYWORD)),
             creators: creators(node, &dataset, iri.as_str()),
             publishers: node.parties(dcterms::PUBLISHER, iri.as_str()),
             contacts: node.parties(terms::CONTACT_POINT, iri.as_str()),
@@ -197,7 +197,7 @@ fn creators(node: Node<'_>, dataset: &Dataset, iri: &str) -> Vec<Party> {
 
 fn languages(dataset: &Dataset) -> Vec<String> {
     let themes = dataset.metadata.themes_of(Scheme::Language).map(str::to_owned);
-    themes.chain(dataset.language_names()).fold(Vec::new(), pushed)
+    distinct(themes.chain(dataset.language_names()))
 }
 
 const PERSONS: [&str; 3] = [foaf::PERSON, schema::PERSON, vcard::INDIVIDUAL];
@@ -244,11 +244,10 @@ impl File {
     }
 }
 
-fn pushed(mut values: Vec<String>, value: String) -> Vec<String> {
-    if !values.contains(&value) {
-        values.push(value);
-    }
-    values
+/// Returns the values without repetitions, in their order.
+fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    values.filter(|value| seen.insert(value.clone())).collect()
 }
 
 /// Converts a date to CKAN's format; `None` for other texts. The default time zone is UTC.
@@ -377,6 +376,12 @@ impl<'g> Node<'g> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_keywords_are_compared_by_hash() {
+        let keywords: Vec<String> = (0..100_000).map(|number| format!("keyword {number}")).collect();
+        assert_eq!(distinct(keywords.iter().chain(&keywords).cloned()), keywords);
+    }
 
     #[test]
     fn checksums_by_name_and_length() {

@@ -46,7 +46,7 @@ pub(super) const BODIES: &str = "application/sparql-query, application/x-www-for
 
 /// Number of bytes that are buffered before streaming.
 const BUFFERED_BYTES: usize = 64 << 10;
-/// Maximum size of the terms of an answer that is held completely, as a page or for HTTP/1.0, in bytes.
+/// Maximum memory of an answer that is held completely, as a page or for HTTP/1.0, in bytes.
 const HELD_BYTES: usize = 16 << 20;
 
 /// A query as a form, for its description.

@@ -55,6 +55,8 @@ pub(super) enum QueryError {
     Long(usize),
     #[error("a query and its filters may have at most {0} characters together")]
     LongTogether(usize),
+    #[error("a query and its filters may have at most {0} clauses together")]
+    Clauses(usize),
     #[error("a query may have at most {0} groups of words")]
     Words(usize),
     #[error("Invalid \"sort\" parameter: {0}")]

@@ -6,6 +6,7 @@ use super::package::{Kind, group, tag};
 use super::parameters::Default as Flag;
 use super::table::{Facet, Resource, Row, Table, Value as FacetValue};
 use super::{Call, MOST};
+use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 
@@ -118,15 +119,21 @@ pub(super) fn resource_search(call: &Call<'_>) -> Result<Value, ActionError> {
     }
     let table = call.table()?;
     let holds = |resource: &Resource| wanted.iter().all(|(field, text)| field(resource).to_lowercase().contains(text));
-    let found = || {
-        table.rows.iter().flat_map(|row| row.resources.iter().map(move |one| (row, one))).filter(|(_, one)| holds(one))
-    };
+    let all = table.rows.iter().flat_map(|row| row.resources.iter().map(move |one| (row, one)));
+    let found: Vec<(&Row, &Resource)> = all.filter(|(_, one)| holds(one)).collect();
     let (offset, limit) = (call.parameters.natural("offset")?.unwrap_or(0), call.parameters.natural("limit")?);
+    let page = found.get(offset..).unwrap_or_default();
+    let page = &page[..page.len().min(limit.unwrap_or(MOST)).min(MOST)];
     let mut results = Vec::new();
-    for (row, resource) in found().skip(offset).take(limit.unwrap_or(MOST).min(MOST)) {
-        results.extend(call.package(&row.id)?.and_then(|package| resource_of(&package, &resource.id)));
+    // Each package is read once: the resources of a dataset follow each other.
+    for resources in page.chunk_by(|(one, _), (next, _)| one.id == next.id) {
+        let Some(mut package) = call.package(&resources[0].0.id)? else { continue };
+        let ids: FxHashSet<&str> = resources.iter().map(|(_, resource)| resource.id.as_str()).collect();
+        if let Value::Array(all) = package["resources"].take() {
+            results.extend(all.into_iter().filter(|one| one["id"].as_str().is_some_and(|id| ids.contains(id))));
+        }
     }
-    Ok(json!({ "count": found().count(), "results": results }))
+    Ok(json!({ "count": found.len(), "results": results }))
 }
 
 pub(super) fn organization_list(call: &Call<'_>) -> Result<Value, ActionError> {
@@ -164,7 +171,7 @@ fn order(values: &mut [&FacetValue], call: &Call<'_>) -> Result<(), ActionError>
     values.sort_by(|a, b| a.name.cmp(&b.name));
     match key {
         "name" => {}
-        "title" => values.sort_by_key(|value| value.title.to_lowercase()),
+        "title" => values.sort_by_cached_key(|value| value.title.to_lowercase()),
         "package_count" | "packages" => values.sort_by_key(|value| value.count),
         other => {
             let message = format!("Cannot sort by field `{other}`");

@@ -21,6 +21,7 @@ pub(crate) use names::{License, license_label};
 pub(crate) use table::{CachedTable, Row, Table};
 
 use crate::AppState;
+use crate::documentation::{Busy, ClientLimit, JsonObject};
 use crate::portal::metadata::PortalMetadata;
 use crate::public_url::LinkBase;
 use crate::state::Client;
@@ -113,7 +114,9 @@ impl ToSchema for BadAction {}
         (status = 200, description = "CKAN's envelope.", body = Object),
         (status = 400, description = "Unknown action.", body = inline(BadAction)),
         (status = 404, description = "CKAN's envelope, with the error.", body = Object),
-        (status = 409, description = "CKAN's envelope, with the invalid parameters.", body = Object)))]
+        (status = 409, description = "CKAN's envelope, with the invalid parameters.", body = Object),
+        ClientLimit<JsonObject>,
+        Busy<JsonObject>))]
 pub(super) async fn action(
     State(state): State<AppState>,
     client: Client,
@@ -149,7 +152,7 @@ async fn answer(
         return Err(unknown(name));
     };
     let parameters = parameters?;
-    let permit = if is_heavy(state, name, &parameters)? { Some(state.acquire_permit(client).await?) } else { None };
+    let permit = if is_heavy(name, &parameters)? { Some(state.acquire_permit(client).await?) } else { None };
     let work = move |state: &AppState| {
         let _permit = permit;
         Ok(run(&Call { state, base: links.as_str(), parameters: &parameters }))
@@ -166,14 +169,11 @@ fn unknown(name: &str) -> ActionError {
     if writing { ActionError::Denied } else { ActionError::NoAction(name.to_owned()) }
 }
 
-/// If true, a call reads many descriptions or runs a model.
-fn is_heavy(state: &AppState, name: &str, parameters: &Parameters) -> Result<bool, ActionError> {
+/// If true, a call compares all datasets, reads many descriptions, or runs a model.
+fn is_heavy(name: &str, parameters: &Parameters) -> Result<bool, ActionError> {
     Ok(match name {
-        "package_search" => state.searcher.has_reranker() || parameters.natural("rows")?.is_some_and(|rows| rows > FEW),
-        "current_package_list_with_resources" | "resource_search" => {
-            parameters.natural("limit")?.is_none_or(|limit| limit > FEW)
-        }
-        "tag_show" => true,
+        "package_search" | "resource_search" | "tag_show" => true,
+        "current_package_list_with_resources" => parameters.natural("limit")?.is_none_or(|limit| limit > FEW),
         _ => false,
     })
 }

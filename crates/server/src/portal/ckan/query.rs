@@ -17,10 +17,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-/// Maximum number of characters of a query and its filters together. Clients send long lists of names.
+/// Maximum number of characters of a query and its filters together.
 pub(super) const LONGEST: usize = 4000;
 /// Maximum nesting depth of parentheses and signs.
 const DEEPEST: usize = 20;
+/// Number of characters of a text that words and patterns are compared with.
+const COMPARED: usize = 1000;
 
 /// A field of a clause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -133,6 +135,16 @@ impl Clause {
         }
     }
 
+    /// Returns the number of values and groups of words, without complete ids and names: clients send long lists of them.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::All(clauses) | Self::Any(clauses) => clauses.iter().map(Self::count).sum(),
+            Self::Not(clause) => clause.count(),
+            Self::Is(Field::Id | Field::Name, Value::Exactly(_)) => 0,
+            Self::Is(..) | Self::Words(_) => 1,
+        }
+    }
+
     /// Returns the words for ranking: all that are not negated.
     pub(super) fn ranking_words(&self) -> String {
         let mut words = Vec::new();
@@ -200,7 +212,7 @@ impl Value {
     fn matches(&self, text: &str) -> bool {
         match self {
             Self::Exactly(value) => value == text,
-            Self::Like(pattern) => like(&pattern.chars().collect::<Vec<_>>(), &text.chars().collect::<Vec<_>>()),
+            Self::Like(pattern) => like(&pattern.chars().collect::<Vec<_>>(), text),
             Self::Range { from, to, inclusive } => {
                 let above = |from: &String| from.as_str() < text || inclusive[0] && from == text;
                 let below = |to: &String| text < to.as_str() || inclusive[1] && to == text;
@@ -211,24 +223,33 @@ impl Value {
 
     /// If true, the words of the value are consecutive words of the text.
     fn in_text(&self, text: &str) -> bool {
-        let words = |text: &str| -> Vec<String> {
-            let parted = text.split(|c: char| !c.is_alphanumeric() && c != '*' && c != '?');
-            parted.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
-        };
-        let held = words(text);
+        let compared = text.chars().take(COMPARED).collect::<String>().to_lowercase();
+        let held = words(&compared);
         match self {
             Self::Exactly(value) => {
-                let sought = words(value);
+                let value = value.to_lowercase();
+                let sought = words(&value);
                 !sought.is_empty() && held.windows(sought.len()).any(|run| run == sought)
             }
-            Self::Like(pattern) => held.iter().any(|word| Self::Like(pattern.to_lowercase()).matches(word)),
+            Self::Like(pattern) => {
+                let pattern: Vec<char> = pattern.to_lowercase().chars().collect();
+                held.iter().any(|word| like(&pattern, word))
+            }
             Self::Range { .. } => self.matches(text),
         }
     }
 }
 
-/// If true, the text matches a pattern with `*` and `?`. Backtracks only to the last `*`, so the time is bounded.
-fn like(pattern: &[char], text: &[char]) -> bool {
+/// Splits a text into words. Those of patterns may contain `*` and `?`.
+fn words(text: &str) -> Vec<&str> {
+    let parted = text.split(|c: char| !c.is_alphanumeric() && c != '*' && c != '?');
+    parted.filter(|word| !word.is_empty()).collect()
+}
+
+/// If true, the first [`COMPARED`] characters of a text match a pattern with `*` and `?`. Backtracks only to the last `*`, so
+/// the time is bounded.
+fn like(pattern: &[char], text: &str) -> bool {
+    let text: Vec<char> = text.chars().take(COMPARED).collect();
     let (mut at, mut place, mut star) = (0, 0, None);
     while place < text.len() {
         match pattern.get(at) {
@@ -499,5 +520,23 @@ impl Sort {
             Some(_) => return Err(invalid()),
         };
         if words.next().is_some() { Err(invalid()) } else { Ok(Self { by, descending }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_patterns_are_compared_with_the_beginning_of_a_text() {
+        let exactly = |words: &str| Value::Exactly(words.to_owned());
+        assert!(exactly("ÉCOLE b").in_text("École-B (c)") && !exactly("école c").in_text("École-B (c)"));
+        let long = "a ".repeat(4_000_000) + "end";
+        for _ in 0..50 {
+            assert!(exactly("a a").in_text(&long) && !exactly("end").in_text(&long));
+        }
+        let pattern = Value::Like(format!("*{}b", "a".repeat(2000)));
+        assert!(!pattern.matches(&"a".repeat(4_000_000)));
+        assert!(Value::Like("E?h*".to_owned()).in_text("my echo") && !Value::Like("e?".to_owned()).in_text("my echo"));
     }
 }

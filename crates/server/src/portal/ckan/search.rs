@@ -20,6 +20,8 @@ const ROWS: usize = 10;
 const VALUES: usize = 50;
 /// Maximum number of word groups in a query with its filters. Each of them is a search.
 const MOST_WORDS: usize = 5;
+/// Maximum number of clauses of a query with its filters. Each of them is compared with every dataset.
+const MOST_CLAUSES: usize = 50;
 
 /// Parsed parameters of a search.
 struct Request {
@@ -55,14 +57,16 @@ impl Request {
         let sorted = text("sort")?.unwrap_or_else(|| SORT.to_owned());
         let query = text("q")?.unwrap_or_default();
         let filters: Vec<String> = text("fq")?.into_iter().chain(parameters.list("fq_list", &[])?).collect();
-        // Every clause is compared with every dataset.
         if [&query].into_iter().chain(&filters).map(|text| text.chars().count()).sum::<usize>() > LONGEST {
             return Err(QueryError::LongTogether(LONGEST).into());
         }
         let query = Clause::query(&query)?;
         let filters: Vec<Clause> = filters.iter().map(|filter| Clause::filter(filter)).collect::<Result<_, _>>()?;
-        let clauses = [&query].into_iter().chain(&filters);
-        if clauses.map(|clause| clause.texts().len()).sum::<usize>() > MOST_WORDS {
+        let clauses = || [&query].into_iter().chain(&filters);
+        if clauses().map(Clause::count).sum::<usize>() > MOST_CLAUSES {
+            return Err(QueryError::Clauses(MOST_CLAUSES).into());
+        }
+        if clauses().map(|clause| clause.texts().len()).sum::<usize>() > MOST_WORDS {
             return Err(QueryError::Words(MOST_WORDS).into());
         }
         Ok(Self {

@@ -99,16 +99,14 @@ impl Values {
         self.places.get(name).map(|place| &self.all[*place as usize])
     }
 
-    fn add(&mut self, row: &mut Vec<u32>, name: String, title: String, url: Option<String>) {
+    /// Returns the place of a value, which is added if its name is new.
+    fn place(&mut self, name: String, title: String, url: Option<String>) -> u32 {
         let next = self.all.len() as u32;
         let place = *self.places.entry(name.clone()).or_insert(next);
         if place == next {
             self.all.push(Value { name, title, url, count: 0 });
         }
-        if !row.contains(&place) {
-            row.push(place);
-            self.all[place as usize].count += 1;
-        }
+        place
     }
 
     /// Returns the values with at least `least` datasets, the most frequent first, then by name.
@@ -196,7 +194,12 @@ impl Table {
         };
         let mut values: [Vec<u32>; FACETS] = Default::default();
         for (facet, name, title, url) in values_of(described) {
-            self.values[facet as usize].add(&mut values[facet as usize], name, title, url);
+            values[facet as usize].push(self.values[facet as usize].place(name, title, url));
+        }
+        for (facet, row) in self.values.iter_mut().zip(&mut values) {
+            row.sort_unstable();
+            row.dedup();
+            row.iter().for_each(|place| facet.all[*place as usize].count += 1);
         }
         self.rows.push(Row {
             id: metadata.id.clone(),
@@ -270,4 +273,27 @@ fn values_of(described: &PortalMetadata) -> Vec<(Facet, String, String, Option<S
         .chain(modalities)
         .chain(languages)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::Iris;
+    use lodeseek_rdf::TripleGraphBuilder;
+    use lodeseek_rdf::dump::DumpReader;
+
+    #[test]
+    fn repeated_values_of_a_dataset_count_once() {
+        let (iris, id) = (Iris::default(), DatasetId::new("1").expect("an id"));
+        let turtle = format!("<{}> a <http://www.w3.org/ns/dcat#Dataset> .", iris.dataset(&id).as_str());
+        let mut graph = TripleGraphBuilder::new();
+        DumpReader::default().read(turtle.as_bytes(), "1.ttl", iris.base(), &mut graph);
+        let mut described = PortalMetadata::from_graph(&graph.finish(), &iris, &id).expect("a dataset");
+        described.keywords = (0..300_000).map(|number| format!("k{}", number % 150_000)).collect();
+        let mut table = Table::default();
+        table.add(&described, iris.base());
+        let tags = table.values(Facet::Tags);
+        assert_eq!((tags.all.len(), table.rows[0].values(Facet::Tags).len()), (150_000, 150_000));
+        assert!(tags.all.iter().all(|tag| tag.count == 1));
+    }
 }

@@ -1,6 +1,9 @@
 //! Tests of the filter language and of the table's cache.
 
+use super::Call;
 use super::error::QueryError;
+use super::lists::resource_search;
+use super::parameters::Parameters;
 use super::query::{Clause, Field, Sort, SortField, Value};
 use super::table::Facet;
 use super::table::Table;
@@ -9,6 +12,7 @@ use lodeseek_catalog::{Catalog, Iris};
 use lodeseek_engine::{IndexOptions, Indexer, Searcher};
 use lodeseek_sparql::SparqlLimits;
 use lodeseek_store::{Loader, Store};
+use serde_json::json;
 use std::fs;
 use std::path::Path;
 
@@ -92,6 +96,20 @@ fn what_cannot_be_read_is_told() {
 }
 
 #[test]
+fn clauses_are_counted() {
+    let many = "-title:a ".repeat(51);
+    for (text, count) in [
+        ("", 0),
+        ("clean water", 1),
+        ("*:* water", 1),
+        ("title:a -title:b tags:(c OR \"d e\") name:[f TO g]", 5),
+        (many.as_str(), 51),
+    ] {
+        assert_eq!(Clause::filter(text).map(|clause| clause.count()), Ok(count), "{text}");
+    }
+}
+
+#[test]
 fn a_query_is_words_unless_it_names_a_field() {
     for text in ["water (quality", "http://example.org/a:b", "what is it: data?", "-a +b \"c", "AND", "foo:bar"] {
         assert_eq!(Clause::query(text), Ok(Clause::Words(text.to_owned())));
@@ -131,12 +149,17 @@ fn orders() {
 
 /// Loads and indexes a catalogue of one dataset.
 fn take_in(store: &Store, folder: &Path, title: &str) {
-    let path = folder.join("catalog.ttl");
     let text = format!(
         "<http://e.org/1> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/identifier> \"{}\" ; \
          <http://purl.org/dc/terms/title> \"{title}\" .",
         title.split(' ').next().expect("a word")
     );
+    take_in_catalog(store, folder, &text);
+}
+
+/// Loads and indexes a catalogue in Turtle.
+fn take_in_catalog(store: &Store, folder: &Path, text: &str) {
+    let path = folder.join("catalog.ttl");
     fs::write(&path, text).expect("written");
     Loader::new(store).load(Catalog::read(&path).expect("a catalogue"), &|_| ()).expect("loaded");
     Indexer::new(store, IndexOptions::default()).run(&|_| ()).expect("indexed");
@@ -165,4 +188,35 @@ fn the_table_is_made_anew_when_something_changed() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     assert_eq!(titles().0, ["one b", "two"]);
+}
+
+#[test]
+fn resources_of_several_packages_are_listed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::in_memory(folder.path(), Iris::default()).expect("a store");
+    let mut turtle =
+        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n".to_owned();
+    for (id, files) in [("one", 500), ("two", 1)] {
+        turtle += &format!("<http://e.org/{id}> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{id}\" .\n");
+        for number in 0..files {
+            turtle += &format!(
+                "<http://e.org/{id}> dcat:distribution [ dcat:downloadURL <http://e.org/{id}/{number}.csv> ] .\n"
+            );
+        }
+    }
+    take_in_catalog(&store, folder.path(), &turtle);
+    let state = AppState::new(Searcher::open(folder.path()).expect("an index"), store, SparqlLimits::default());
+    let search = |parameters: &str| {
+        let parameters = Parameters::read(parameters, "", b"").expect("parameters");
+        let call = Call { state: &state, base: "http://e.org/", parameters: &parameters };
+        resource_search(&call).expect("resources")
+    };
+    let found = search("query=format:csv&offset=1");
+    let results = found["results"].as_array().expect("a list");
+    assert_eq!((&found["count"], results.len()), (&json!(501), 500));
+    let of_one = results.iter().filter(|one| one["package_id"] == "one").count();
+    assert_eq!((of_one, &results[499]["url"]), (499, &json!("http://e.org/two/0.csv")));
+    let last = search("query=url:two/0&limit=3");
+    assert_eq!((&last["count"], &last["results"]), (&json!(1), &json!([results[499]])));
+    assert_eq!(search("query=format:csv&offset=501")["results"], json!([]));
 }
