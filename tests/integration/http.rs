@@ -134,6 +134,16 @@ async fn expensive_requests_need_a_permit() {
         "/api/search?q=%22public+water%22&model=bm25",
         "/api/search?q=water+-air-quality",
         "/?q=water+foaf:Person&model=bm25",
+        "/dataset/street-trees",
+        "/dataset/street-trees?format=nt",
+        "/dataset/street-trees/entity?iri=http://example.org/oak",
+        "/dataset/street-trees/entity?iri=http://example.org/oak&format=nt",
+        "/dataset/street-trees/void",
+        "/catalog.ttl",
+        "/quality",
+        "/api/quality",
+        "/api/quality/street-trees",
+        "/dataset/street-trees/quality",
         "/dataset/street-trees/similar",
         "/like?dataset=street-trees",
         "/api/3/action/package_search?rows=1",
@@ -151,6 +161,14 @@ async fn expensive_requests_need_a_permit() {
         "/api/3/action/package_show?id=street-trees",
     ] {
         assert_eq!(site.get(path).await.status, StatusCode::OK, "{path}");
+    }
+    for path in [
+        "/dataset/absent",
+        "/dataset/absent?format=nt",
+        "/dataset/absent/entity?iri=http://example.org/oak",
+        "/dataset/absent/void",
+    ] {
+        assert_eq!(site.get(path).await.status, StatusCode::NOT_FOUND, "{path}");
     }
 }
 

@@ -10,7 +10,7 @@
 //! every run. Nodes with equal content are one part. Compare the concise bounded description,
 //! <https://www.w3.org/submissions/CBD/>.
 
-use super::node_reader::NodeReader;
+use super::node_reader::{MAX_TEXT, NodeReader, is_short};
 use super::statement::{Node, Statement, Value};
 use super::typed_fields::{self, date, iri_or_literal, part_name};
 use super::{Agent, Dataset};
@@ -358,6 +358,8 @@ pub(super) struct ExtraStatements<'g> {
     names: FxHashMap<TermId, Node>,
     agents: FxHashMap<TermId, Agent>,
     out: Vec<Statement>,
+    /// Number of statements whose text is too long.
+    long_texts: usize,
 }
 
 impl<'g> ExtraStatements<'g> {
@@ -369,10 +371,10 @@ impl<'g> ExtraStatements<'g> {
         names.extend(named.nodes);
         names.extend(named.agents.iter().map(|(&node, agent)| (node, Node::Part(typed_fields::agent_part(agent)))));
         names.insert(description.reader.node, Node::Dataset);
-        Self { description, names, agents: named.agents, out: Vec::new() }
+        Self { description, names, agents: named.agents, out: Vec::new(), long_texts: 0 }
     }
 
-    /// Returns the statements, and a message if nodes or triple terms were left out.
+    /// Returns the statements, and a message if nodes, long texts or triple terms were left out.
     pub(super) fn collect(mut self, dataset: &Dataset) -> (Vec<Statement>, Option<String>) {
         let typed: FxHashSet<Statement> = typed_fields::statements(dataset, &|_| true).into_iter().collect();
         for (property, node) in self.description.links() {
@@ -389,6 +391,10 @@ impl<'g> ExtraStatements<'g> {
         let mut problems = Vec::new();
         if aside > 0 {
             problems.push(format!("{aside} nodes of the description exceed the limits ({DEPTH} steps, {STATEMENTS} statements) and were left out"));
+        }
+        if self.long_texts > 0 {
+            let number = self.long_texts;
+            problems.push(format!("{number} texts of more than {MAX_TEXT} bytes were left out of the description"));
         }
         if triple_terms > 0 {
             problems.push(format!(
@@ -411,6 +417,10 @@ impl<'g> ExtraStatements<'g> {
         let index = self.description.index;
         for triple in index.triples(node) {
             let predicate = graph.term(triple.predicate).text();
+            if !is_short(graph, triple.object) {
+                self.long_texts += 1;
+                continue;
+            }
             if self.description.is_internal(predicate) || self.is_internal_class(triple.object) {
                 continue;
             }

@@ -1,15 +1,11 @@
 //! Types for the metadata of a dataset.
 
-use super::{Node, Statement, Value};
+use super::node_reader::MAX_TEXT;
+use super::{Node, Statement, Value, typed_fields};
 use lodeseek_ranking::DatasetId;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-
-/// Maximum size of one text of a description, in bytes.
-pub(super) const MAX_TEXT: usize = 100_000;
-/// Maximum size of all texts of a description, in bytes: 16 MiB.
-pub(super) const MAX_TEXTS: usize = 16 << 20;
 
 /// A text with its language, if declared.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -370,34 +366,32 @@ impl Dataset {
         Self { metadata, distributions: Vec::new(), remote: None, extra_statements: Vec::new() }
     }
 
-    /// Removes texts of more than [`MAX_TEXT`] bytes, and those that follow [`MAX_TEXTS`] bytes of text. Returns their number.
-    pub(super) fn limit_texts(&mut self) -> usize {
-        let (mut left, mut omitted) = (MAX_TEXTS, 0);
-        let mut keeps = |text: &str| {
-            let fits = text.len() <= MAX_TEXT && text.len() <= left;
-            if fits {
-                left -= text.len();
-            } else {
-                omitted += 1;
-            }
-            fits
-        };
-        let data = &mut self.metadata;
-        for texts in
-            [&mut data.titles, &mut data.alternatives, &mut data.descriptions, &mut data.notes, &mut data.keywords]
-        {
-            texts.retain(|text| keeps(&text.value));
+    /// Removes texts of more than [`MAX_TEXT`] bytes from the metadata. Returns their number.
+    pub(super) fn omit_long_texts(&mut self) -> usize {
+        let Metadata { titles, alternatives, descriptions, notes, keywords, .. } = &mut self.metadata;
+        let mut omitted = 0;
+        for texts in [titles, alternatives, descriptions, notes, keywords] {
+            let number = texts.len();
+            texts.retain(|text| text.value.len() <= MAX_TEXT);
+            omitted += number - texts.len();
         }
-        data.themes.retain(|theme| keeps(&theme.label));
-        data.introduced_by.retain(|work| keeps(&work.title));
-        data.creators.retain(|agent| keeps(&agent.name));
-        data.publishers.retain(|agent| keeps(&agent.name));
-        self.extra_statements.retain(|statement| match &statement.object {
-            Value::Literal(literal) => keeps(literal.value()),
-            Value::Node(Node::Iri(iri)) => keeps(iri),
-            Value::Node(_) => true,
-        });
         omitted
+    }
+
+    /// Returns the size of all texts and IRIs of the description, in bytes.
+    pub(super) fn text_bytes(&self) -> usize {
+        let typed = typed_fields::statements(self, &|_| true);
+        let bytes = |statement: &Statement| {
+            let object = match &statement.object {
+                Value::Literal(literal) => {
+                    literal.value().len() + literal.language().unwrap_or_else(|| literal.datatype().as_str()).len()
+                }
+                Value::Node(Node::Iri(iri)) => iri.len(),
+                Value::Node(_) => 0,
+            };
+            statement.predicate.len() + object
+        };
+        typed.iter().chain(&self.extra_statements).map(bytes).sum()
     }
 }
 
@@ -414,15 +408,12 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_left_out() {
+    fn long_texts_are_omitted() {
         let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
-        let text = |length: usize| Text::plain("a".repeat(length));
-        dataset.metadata.titles = vec![text(MAX_TEXT + 1), text(5)];
-        dataset.metadata.descriptions = vec![text(MAX_TEXT); 1 + MAX_TEXTS / MAX_TEXT];
-        dataset.metadata.keywords = vec![text(80_000), text(3)];
-        assert_eq!(dataset.limit_texts(), 3);
-        let Metadata { titles, descriptions, keywords, .. } = dataset.metadata;
-        assert_eq!((titles.len(), descriptions.len(), keywords.len()), (1, MAX_TEXTS / MAX_TEXT, 1));
+        dataset.metadata.titles = vec![Text::plain("a".repeat(MAX_TEXT + 1)), Text::plain("a")];
+        dataset.metadata.descriptions = vec![Text::plain("a".repeat(MAX_TEXT))];
+        assert_eq!(dataset.omit_long_texts(), 1);
+        assert_eq!((dataset.metadata.titles.len(), dataset.metadata.descriptions.len()), (1, 1));
     }
 
     /// If each publisher were compared with all creators, the work would be quadratic.

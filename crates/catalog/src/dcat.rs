@@ -547,6 +547,8 @@ pub fn content_graph(dataset: &NamedNode, part: NamedNode) -> Vec<OxTriple> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Value;
+    use crate::node_reader::MAX_TEXT;
 
     fn graph_of(triples: &[OxTriple]) -> TripleGraph {
         let mut builder = TripleGraphBuilder::new();
@@ -581,6 +583,38 @@ mod tests {
         let late = format!("{content}{dataset}{title}");
         assert_eq!(read(late.clone(), 1 << 20), (Dialect::Dump, "large".to_owned()));
         assert_eq!(read(late, BEGINNING), (Dialect::Dcat, "Late".to_owned()));
+    }
+
+    #[test]
+    fn long_texts_of_a_description_are_left_out() {
+        let long = "a".repeat(MAX_TEXT + 1);
+        let read = read_turtle(&format!(
+            "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+             @prefix foaf: <http://xmlns.com/foaf/0.1/> .
+             <http://e.org/d> a dcat:Dataset ; dct:identifier \"d\" ; dct:title \"Trees\" , \"{long}\" ; dct:license \"{long}\" ;
+               dct:description \"{}\" ; dct:creator [ foaf:name \"{long}\" ; foaf:homepage <http://e.org/> ] .",
+            "b".repeat(MAX_TEXT)
+        ));
+        let Dataset { metadata, extra_statements, .. } = &read.datasets[0];
+        assert_eq!((metadata.titles.len(), metadata.descriptions.len(), &metadata.license), (1, 1, &None));
+        let is_short = |statement: &Statement| match &statement.object {
+            Value::Literal(literal) => literal.value().len() <= MAX_TEXT,
+            Value::Node(_) => true,
+        };
+        assert!(metadata.creators.is_empty() && extra_statements.iter().all(is_short));
+        assert!(read.problems[0].contains("3 texts of more than 100000 bytes"), "{:?}", read.problems);
+        let texts = |number: usize| {
+            let texts =
+                (0..number).map(|place| format!("\"{place}{}\"", "c".repeat(MAX_TEXT - 10))).collect::<Vec<_>>();
+            let turtle = format!(
+                "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+                 <http://e.org/d> a dcat:Dataset ; dct:identifier \"d\" ; dct:description {} .",
+                texts.join(", ")
+            );
+            let catalog = read_turtle(&turtle).seen_from("http://e.org/");
+            (catalog.datasets.len(), catalog.unreadable_entries)
+        };
+        assert_eq!([texts(300), texts(400)], [(1, 0), (0, 1)]);
     }
 
     #[test]

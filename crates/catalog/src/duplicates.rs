@@ -82,7 +82,7 @@ impl Content {
 type Digest = [u8; DIGEST_BYTES];
 const DIGEST_BYTES: usize = 16;
 
-fn digest<'v>(values: impl IntoIterator<Item = &'v str>) -> Digest {
+fn digest<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Digest {
     let mut hash = Sha256::new();
     for value in values {
         hash.update(value.len().to_le_bytes());
@@ -133,7 +133,7 @@ impl Candidate {
             id: metadata.id.clone(),
             keys: keys(dataset, content, &title, publisher.as_deref()),
             series: publisher.and_then(|publisher| series(&title, &publisher)),
-            numbers: (!numbers.is_empty()).then(|| digest([numbers.as_str()])),
+            numbers: (!numbers.is_empty()).then(|| digest([numbers.as_bytes()])),
         }
     }
 
@@ -153,35 +153,36 @@ fn numbers(title: &[String]) -> String {
 fn keys(dataset: &Dataset, content: Option<&Content>, title: &[String], publisher: Option<&str>) -> Vec<OwnKey> {
     let metadata = &dataset.metadata;
     let mut keys = Vec::new();
-    let key = |reason, values: &[&str], is_of_source| {
+    let key = |reason, values: &[&[u8]], is_of_source| {
         let values = digest(values.iter().copied());
         OwnKey { key: Key { reason, values }, is_of_source }
     };
     let content = content.map(Content::reasons);
     let identifiers = identifiers(dataset);
-    let numbers = numbers(title);
+    // Titles may be long and identifiers many: each key contains the digest of the title, not the title.
+    let numbers = digest([numbers(title).as_bytes()]);
     for identifier in &identifiers {
-        keys.push(key(Reason::Identifier, &[identifier, &numbers], false));
+        keys.push(key(Reason::Identifier, &[identifier.as_bytes(), &numbers], false));
         if let Some((hash, reason, _)) = content {
-            keys.push(key(reason, &[identifier, hash], false));
+            keys.push(key(reason, &[identifier.as_bytes(), hash.as_bytes()], false));
         }
     }
     if title.is_empty() {
         return keys;
     }
-    let title = title.join(" ");
+    let title = digest([title.join(" ").as_bytes()]);
     for origin in identifiers.union(&sources(dataset)) {
-        keys.push(key(Reason::SourceAndTitle, &[origin, &title], !identifiers.contains(origin)));
+        keys.push(key(Reason::SourceAndTitle, &[origin.as_bytes(), &title], !identifiers.contains(origin)));
     }
     if let Some((hash, _, reason)) = content {
-        keys.push(key(reason, &[&title, hash], false));
+        keys.push(key(reason, &[&title, hash.as_bytes()], false));
     }
     if let Some(publisher) = publisher {
         let page = metadata.landing_page.as_deref().and_then(address);
         let description = metadata.description().map(|text| folded(text).join(" ")).filter(|text| !text.is_empty());
         for (reason, other) in [(Reason::TitleAndPage, page), (Reason::TitleAndDescription, description)] {
             if let Some(other) = other {
-                keys.push(key(reason, &[&title, publisher, &other], false));
+                keys.push(key(reason, &[&title, publisher.as_bytes(), other.as_bytes()], false));
             }
         }
     }
@@ -195,7 +196,7 @@ fn series(title: &[String], publisher: &str) -> Option<Digest> {
     let number = title.iter().rposition(|word| word.contains(|c: char| c.is_ascii_digit()));
     let words = title.iter().enumerate().filter(|(place, _)| Some(*place) != number);
     let title = words.map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" ");
-    (!title.is_empty()).then(|| digest([title.as_str(), publisher]))
+    (!title.is_empty()).then(|| digest([title.as_bytes(), publisher.as_bytes()]))
 }
 
 /// Splits a text into words in lower case, without punctuation. Points within numbers are kept, for versions.
@@ -535,6 +536,18 @@ mod tests {
         let doi = identified(titled("b"), "https://doi.org/10.1/x");
         assert_eq!(reasons(&titled("10.1/X"), &doi), [Reason::Identifier]);
         assert_eq!(reasons(&titled("doi:10.1/x"), &titled("http://dx.doi.org/10.1/x")), [Reason::Identifier]);
+    }
+
+    #[test]
+    fn a_long_title_is_not_hashed_for_each_identifier() {
+        let title = "1".repeat(2_000_000);
+        let mut many = dataset("a", &title, "A");
+        for number in 0..10_000 {
+            many = identified(many, &format!("urn:x:{number}"));
+        }
+        let same = alone(&identified(dataset("b", &title, "B"), "urn:x:5"));
+        let other = alone(&identified(dataset("c", "2", "C"), "urn:x:6"));
+        assert_eq!(groups(&[alone(&many), same, other]), [["a", "b"]]);
     }
 
     #[test]

@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 
 /// Maximum number of values per property.
 const SHOWN: usize = 10;
+/// Maximum number of characters of an agent or a role: many attributions may share it.
+const ATTRIBUTED: usize = 1_000;
 
 /// (property, label), in the order of display.
 const PROPERTIES: &[(&str, &str)] = &[
@@ -187,9 +189,10 @@ impl<'d> ValueTexts<'d> {
     /// Returns the text of an agent or a role. Its own attributions are not followed: they may form a cycle.
     fn attributed_text(&self, value: &'d Value) -> Option<String> {
         match value {
-            Value::Node(part @ Node::Part(_)) => {
-                cached(&self.attributed, part, || self.name(part).or_else(|| self.listed_values(part)))
-            }
+            Value::Node(part @ Node::Part(_)) => cached(&self.attributed, part, || {
+                let text = self.name(part).or_else(|| self.listed_values(part))?;
+                Some(text.chars().take(ATTRIBUTED).collect())
+            }),
             other => self.value_text(other),
         }
     }

@@ -51,13 +51,16 @@ pub use source::{
 };
 pub use statement::{Node, Statement, Value};
 
-use dataset::{MAX_TEXT, MAX_TEXTS};
 use lodeseek_rdf::dump::{self, Limits};
+use node_reader::MAX_TEXT;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+/// Maximum size of all texts and IRIs of a dataset's description, in bytes: 32 MiB. Each search that finds it reads them.
+const MAX_DESCRIPTION: usize = 32 << 20;
 
 /// A catalogue that was read: its datasets and the problems found.
 #[derive(Debug, Default)]
@@ -324,18 +327,25 @@ impl Catalog {
         self.finished()
     }
 
-    /// Makes ids unique and limits the texts of descriptions.
+    /// Makes ids unique, and leaves out long texts and datasets with too much text.
     fn finished(mut self) -> Self {
         self.make_ids_unique();
-        for dataset in &mut self.datasets {
-            let omitted = dataset.limit_texts();
+        let (problems, lost) = (&mut self.problems, &mut self.unreadable_entries);
+        self.datasets.retain_mut(|dataset| {
+            let omitted = dataset.omit_long_texts();
             if omitted > 0 {
                 let id = &dataset.metadata.id;
-                self.problems.push(format!(
-                    "dataset {id}: {omitted} texts of more than {MAX_TEXT} bytes, or beyond {MAX_TEXTS} bytes in all, were left out"
-                ));
+                problems.push(format!("dataset {id}: {omitted} texts of more than {MAX_TEXT} bytes were left out"));
             }
-        }
+            let fits = dataset.text_bytes() <= MAX_DESCRIPTION;
+            if !fits {
+                let (id, limit) = (&dataset.metadata.id, MAX_DESCRIPTION >> 20);
+                problems
+                    .push(format!("dataset {id}: the texts of its description exceed {limit} MiB; it was left out"));
+                *lost += 1;
+            }
+            fits
+        });
         self
     }
 

@@ -8,6 +8,14 @@ use rustc_hash::FxHashSet;
 /// Placeholder for the catalogue's folder while IRIs are resolved. An IRI outside of it is outside of the folder.
 pub(super) const FOLDER: &str = "file:///catalog-folder/";
 
+/// Maximum size of a text or an IRI in a description, in bytes. Triples with longer ones are left out.
+pub(super) const MAX_TEXT: usize = 100_000;
+
+/// Returns true if a term is not too long for a description.
+pub(super) fn is_short(graph: &TripleGraph, term: TermId) -> bool {
+    graph.term(term).text().len() <= MAX_TEXT
+}
+
 /// A node of a graph and its description.
 #[derive(Clone, Copy)]
 pub(super) struct NodeReader<'g> {
@@ -42,7 +50,9 @@ impl<'g> NodeReader<'g> {
         // The triples of a subject are sorted by predicate.
         let triples = self.graph.subject_triples(self.node);
         let start = triples.partition_point(|triple| Some(triple.predicate) < property);
-        triples[start..].iter().take_while(move |triple| Some(triple.predicate) == property).map(|triple| triple.object)
+        let (graph, triples) = (self.graph, triples[start..].iter());
+        let objects = triples.take_while(move |triple| Some(triple.predicate) == property).map(|triple| triple.object);
+        objects.filter(move |object| is_short(graph, *object))
     }
 
     pub(super) fn texts(&self, properties: &[&str]) -> Vec<Text> {

@@ -247,11 +247,11 @@ pub(super) fn media_type_iri(name: &str) -> Value {
 
 /// Returns a literal with the datatype of a date, with or without a time zone. An invalid date becomes a plain literal.
 pub(super) fn date(value: &str) -> Literal {
-    // More digits are rarely a year: 20200131.
+    // More digits are rarely a year: 20200131, 201920-12.
     let digits = value.trim_start_matches('-').bytes().take_while(u8::is_ascii_digit).count();
     let kind = if digits == 4 && value.parse::<GYear>().is_ok() {
         "gYear"
-    } else if value.parse::<GYearMonth>().is_ok() {
+    } else if digits == 4 && value.parse::<GYearMonth>().is_ok() {
         "gYearMonth"
     } else if value.parse::<Date>().is_ok() {
         "date"

@@ -156,14 +156,16 @@ fn content_place(graph: &TripleGraph) -> Option<PlaceCoverage> {
     let mut forms: BTreeSet<&str> = BTreeSet::new();
     for (form, [latitude, longitude]) in POSITIONS {
         let (Some(latitude), Some(longitude)) = (graph.iri(latitude), graph.iri(longitude)) else { continue };
-        for triple in graph.triples().iter().filter(|triple| triple.predicate == latitude) {
-            let longitudes = graph.subject_triples(triple.subject).iter();
-            let longitude =
-                longitudes.filter(|other| other.predicate == longitude).find_map(|t| number(graph, t.object));
-            let position = number(graph, triple.object).zip(longitude);
-            if let Some(position) = position.and_then(|(latitude, longitude)| usable_position(longitude, latitude)) {
-                positions.push(position);
-                forms.insert(form);
+        // Triples are sorted by subject. The longitude is looked up once a subject, not for each latitude.
+        for triples in graph.triples().chunk_by(|one, next| one.subject == next.subject) {
+            let mut longitudes = triples.iter().filter(|triple| triple.predicate == longitude);
+            let Some(longitude) = longitudes.find_map(|triple| number(graph, triple.object)) else { continue };
+            for triple in triples.iter().filter(|triple| triple.predicate == latitude) {
+                let latitude = number(graph, triple.object);
+                if let Some(position) = latitude.and_then(|latitude| usable_position(longitude, latitude)) {
+                    positions.push(position);
+                    forms.insert(form);
+                }
             }
         }
     }
@@ -309,6 +311,19 @@ mod tests {
         assert_eq!(place(&positions([geo::LAT, geo::LONG], &[(0.0, 0.0)])), None);
         let without_longitude = vec![("a".to_owned(), geo::LAT, Literal::from(5))];
         assert_eq!(place(&without_longitude), None);
+    }
+
+    #[test]
+    fn longitudes_are_read_once_a_subject() {
+        let mut triples = Vec::new();
+        for number in 0..50_000 {
+            triples.push(("a".to_owned(), geo::LAT, Literal::from((f64::from(number) / 1000.0).to_string())));
+            triples.push(("a".to_owned(), geo::LONG, Literal::from(format!("east {number}"))));
+        }
+        assert_eq!(place(&triples), None);
+        triples.push(("a".to_owned(), geo::LONG, Literal::from("8.5")));
+        let (_, reason) = place(&triples).expect("a place");
+        assert_eq!(reason, "50000 positions (wgs84:lat), without the outermost 1 %");
     }
 
     #[test]

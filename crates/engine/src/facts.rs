@@ -7,12 +7,13 @@ use lodeseek_profile::Profile;
 use lodeseek_rdf::vocab::PREFIXES;
 use lodeseek_rdf::{TermId, TermRef, TripleGraph, language_name, local_name, namespace, words};
 use lodeseek_store::Entry;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum length of a facet value in characters. Longer values are texts and are ignored.
 const MAX_VALUE_CHARS: usize = 200;
-/// Maximum number of classes of a dataset, the most frequent: some datasets have one class for each entity.
-const MAX_CLASSES: usize = 1000;
+/// Maximum number of values of a facet of a dataset, the most frequent of its content: some datasets have one class for each
+/// entity.
+const MAX_VALUES: usize = 1000;
 
 /// Returns the facts of a dataset. Its languages are those that the catalogue declares, and those of the language tags in
 /// its content.
@@ -47,14 +48,20 @@ pub(super) fn facts(entry: &Entry, profile: &Profile, graph: &TripleGraph, cover
 struct Values {
     all: Vec<(Facet, String)>,
     seen: FxHashSet<(Facet, String)>,
+    numbers: FxHashMap<Facet, usize>,
 }
 
 impl Values {
     fn add<T: AsRef<str>>(&mut self, facet: Facet, values: impl IntoIterator<Item = T>) {
+        let number = self.numbers.entry(facet).or_default();
         for value in values {
+            if *number == MAX_VALUES {
+                return;
+            }
             let value = (facet, value.as_ref().split_whitespace().collect::<Vec<_>>().join(" "));
             let is_value = !value.1.is_empty() && value.1.chars().count() <= MAX_VALUE_CHARS;
             if is_value && self.seen.insert(value.clone()) {
+                *number += 1;
                 self.all.push(value);
             }
         }
@@ -68,7 +75,7 @@ fn classes<'d>(dataset: &'d Dataset, profile: &'d Profile, graph: &'d TripleGrap
         _ => None,
     };
     let remote = dataset.remote.iter().flat_map(|remote| &remote.classes).map(|(class, _)| class.as_str());
-    profile.classes.iter().filter_map(iri).chain(remote).take(MAX_CLASSES)
+    profile.classes.iter().filter_map(iri).chain(remote)
 }
 
 /// Returns the namespaces of its classes and properties.

@@ -26,14 +26,17 @@ impl Ranker {
 
     /// Returns all datasets found in a scope, best first, and the number of them at the top with comparable scores.
     ///
-    /// With a reranker, the datasets with a query term that were not its candidates follow after that number. The ranking is
+    /// The datasets with a query term that a reranker or FSDM did not rank follow after that number. The ranking is
     /// empty if no dataset contains a term and none reaches an encoder's minimum similarity.
     pub(super) fn rank_all(&self, query: &str, scope: CandidateScope<'_>) -> Result<(Ranking, usize), EngineError> {
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
         let depth = scope.snapshot.len() as usize;
-        let sparse = rank_by_model(self.model.as_ref(), &analyzed, scope, depth)?.ranking;
+        let mut sparse = rank_by_model(self.model.as_ref(), &analyzed, scope, depth)?.ranking;
+        let comparable = sparse.len();
+        if let Some(model) = self.model.candidate_model() {
+            sparse = sparse.followed_by(&rank_by_model(model, &analyzed, scope, depth)?.ranking);
+        }
         let Some(reranked) = self.rerank(query, &analyzed, self.model.as_ref(), scope)? else {
-            let comparable = sparse.len();
             return Ok((sparse, comparable));
         };
         if sparse.is_empty() && reranked.is_closest() {

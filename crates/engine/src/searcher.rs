@@ -136,7 +136,7 @@ impl Searcher {
 
     /// Returns all datasets found, best first, and the number of them at the top with comparable scores.
     ///
-    /// With a reranker, the datasets with a query term that were not its candidates follow after that number. The ranking is
+    /// The datasets with a query term that a reranker or FSDM did not rank follow after that number. The ranking is
     /// empty if no dataset contains a term and none reaches an encoder's minimum similarity.
     pub fn rank_all(&self, query: &str) -> Result<(Ranking, usize), EngineError> {
         let snapshot = self.catalog.snapshot()?;

@@ -201,7 +201,8 @@ impl SearchService {
             }
         };
         triples.push(triple(dataset, search::SNIPPET, snippet.clone()));
-        for (place, shown) in hit.snippet.iter().enumerate() {
+        // A part of a text is another term.
+        for (place, shown) in hit.snippet.iter().enumerate().filter(|(_, shown)| !shown.triple.is_cut()) {
             let statement = BlankNode::default();
             let mut add = |property: &str, value: Term| {
                 let property = NamedNode::new_unchecked(property);

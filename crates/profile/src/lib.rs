@@ -20,6 +20,9 @@ use lodeseek_rdf::{TermId, TripleGraph, namespace};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+/// Maximum length of a name in a summary and a schema, in bytes: they have hundreds of names.
+const MAX_NAME: usize = 2_000;
+
 /// Counts of one graph, by term id. Lists are sorted by count, descending, then by term.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
@@ -93,13 +96,17 @@ impl Profile {
     }
 
     /// Returns the profile with names instead of ids, for display and exchange. Lists contain at most `longest`
-    /// entries.
+    /// entries, and no name of more than 2,000 bytes.
     #[must_use]
     pub fn summary(&self, graph: &TripleGraph, longest: usize) -> Summary {
         let named = |counts: &[(TermId, u64)]| -> Vec<(String, u64)> {
-            counts.iter().take(longest).map(|&(id, count)| (graph.term(id).text().to_owned(), count)).collect()
+            let names = counts.iter().map(|&(id, count)| (graph.term(id).text(), count));
+            let short = names.filter(|(name, _)| name.len() <= MAX_NAME).take(longest);
+            short.map(|(name, count)| (name.to_owned(), count)).collect()
         };
-        let cut = |counts: &[(String, u64)]| counts.iter().take(longest).cloned().collect();
+        let cut = |counts: &[(String, u64)]| {
+            counts.iter().filter(|(name, _)| name.len() <= MAX_NAME).take(longest).cloned().collect()
+        };
         Summary {
             triples: self.triples,
             entities: self.entities,
@@ -198,6 +205,16 @@ mod tests {
         assert_eq!(summary.languages, [("de".to_owned(), 1), ("en".to_owned(), 1)]);
         assert_eq!(summary.links, [("http://dbpedia.org/".to_owned(), 1)]);
         assert_eq!(summary.vocabularies[0], ("http://v.org/ns#".to_owned(), 8));
+    }
+
+    #[test]
+    fn long_names_are_not_listed() {
+        let long = "a".repeat(MAX_NAME);
+        let summary =
+            profile_of(&format!("<e:s> a <e:{long}> , <e:C> ; <http://e.org/{long}/p> 1 ; <http://e.org/p> 1 ."));
+        assert_eq!((summary.class_count, summary.property_count), (2, 3));
+        assert_eq!((summary.classes.len(), summary.properties.len()), (1, 2));
+        assert!(summary.vocabularies.iter().all(|(name, _)| name.len() <= MAX_NAME));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! *Cost.* Four passes over the triples. An entity of many classes counts for its [`CLASSES`] most frequent ones, so a
 //! triple counts at most `CLASSES`² times.
 
+use super::MAX_NAME;
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{StreamedGraph, TermId, Triple, TripleGraph};
 use rustc_hash::FxHashMap;
@@ -182,11 +183,21 @@ impl NumberedSchema {
         nodes.copied().chain(self.edges.iter().map(|edge| edge.2)).collect()
     }
 
-    fn named(self, name: impl Fn(TermId) -> String) -> Schema {
+    /// Replaces ids by names. Longer names of classes and properties are cut, and end with an ellipsis.
+    fn named(self, full_name: impl Fn(TermId) -> String) -> Schema {
+        let name = |id: TermId| {
+            let mut name = full_name(id);
+            if name.len() > MAX_NAME {
+                name.truncate(name.floor_char_boundary(MAX_NAME));
+                name.push('…');
+            }
+            name
+        };
         let node = |(class, entities, examples): (Class, u64, Vec<TermId>)| SchemaNode {
             class: class.map(&name),
             entities,
-            examples: examples.into_iter().map(&name).collect(),
+            // A part of an IRI names another entity.
+            examples: examples.into_iter().map(&full_name).filter(|name| name.len() <= MAX_NAME).collect(),
         };
         let edge = |(triples, from, property, to)| SchemaEdge { from, property: name(property), to, triples };
         Schema {

@@ -5,6 +5,9 @@ use lodeseek_rdf::TripleGraph;
 use lodeseek_rdf::vocab::{lodeseek, rdf, void};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 
+/// Maximum length of each list of partitions, the most frequent first. The counts are those of the whole lists.
+const MAX_PARTITIONS: usize = 100_000;
+
 impl Profile {
     /// Returns the profile as VoID triples of `dataset`. Partitions have the dataset's IRI with a fragment.
     ///
@@ -24,19 +27,19 @@ impl Profile {
         ] {
             out.count(dataset, property, count);
         }
-        for (place, &(class, count)) in self.classes.iter().enumerate() {
+        for (place, &(class, count)) in self.classes.iter().take(MAX_PARTITIONS).enumerate() {
             out.class_partition(place, graph.to_term(class), count);
         }
-        for (place, &(property, count)) in self.properties.iter().enumerate() {
+        for (place, &(property, count)) in self.properties.iter().take(MAX_PARTITIONS).enumerate() {
             out.property_partition(place, graph.to_term(property), count);
         }
-        for (namespace, _) in &self.vocabularies {
+        for (namespace, _) in self.vocabularies.iter().take(MAX_PARTITIONS) {
             out.add(dataset, void::VOCABULARY, node(namespace));
         }
-        for (place, (tag, count)) in self.languages.iter().enumerate() {
+        for (place, (tag, count)) in self.languages.iter().take(MAX_PARTITIONS).enumerate() {
             out.language_partition(place, tag, *count);
         }
-        for (place, (space, count)) in self.links.iter().enumerate() {
+        for (place, (space, count)) in self.links.iter().take(MAX_PARTITIONS).enumerate() {
             out.linkset(place, space, *count);
         }
         out.triples

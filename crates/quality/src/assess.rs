@@ -136,13 +136,13 @@ fn best_distribution(dataset: Node<'_>, iri: &str, url_checks: &UrlChecks) -> (O
             .map(|finding| finding.indicator.weight())
             .sum()
     };
-    let mut all: Vec<(String, Vec<Finding>)> = dataset
-        .objects(dcat::DISTRIBUTION)
-        .map(|part| (part_name(part, iri), of_distribution(part, dataset, url_checks)))
-        .collect();
+    let mut parts: Vec<(String, Node<'_>)> =
+        dataset.objects(dcat::DISTRIBUTION).map(|part| (part_name(part, iri), part)).collect();
     // Part names end with numbers: 10 follows 9.
-    all.sort_by(|a, b| (a.0.len(), &a.0).cmp(&(b.0.len(), &b.0)));
-    let best = all.into_iter().reduce(|best, next| if points(&next.1) > points(&best.1) { next } else { best });
+    parts.sort_by(|a, b| (a.0.len(), &a.0).cmp(&(b.0.len(), &b.0)));
+    // Only the best findings so far are kept: their reasons contain values that distributions may share.
+    let all = parts.into_iter().map(|(name, part)| (name, of_distribution(part, dataset, url_checks)));
+    let best = all.reduce(|best, next| if points(&next.1) > points(&best.1) { next } else { best });
     match best {
         Some((name, findings)) => (Some(name), findings),
         None => (None, without_distribution(dataset)),

@@ -5,10 +5,10 @@
 
 use super::description::Node;
 use lodeseek_catalog::application_profile::{self, ValueKind};
-use lodeseek_rdf::prefixed;
 use lodeseek_rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, skos, spdx};
+use lodeseek_rdf::{TermId, prefixed};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Kind of a violation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -93,6 +93,8 @@ const DEPTH: usize = 2;
 pub(super) struct Compliance<'d> {
     /// IRI of the dataset; its parts have this IRI with a fragment.
     dataset: &'d str,
+    /// Checked parts: node, property that leads to it, and depth. Many nodes may lead to one part.
+    checked: BTreeSet<(TermId, &'static str, usize)>,
     pub(super) violations: Vec<Violation>,
     pub(super) recommendations: Vec<Recommendation>,
 }
@@ -101,7 +103,8 @@ impl<'d> Compliance<'d> {
     /// Checks the description of a dataset.
     pub(super) fn new(dataset: Node<'d>) -> Self {
         let iri = dataset.term().text();
-        let mut found = Self { dataset: iri, violations: Vec::new(), recommendations: Vec::new() };
+        let mut found =
+            Self { dataset: iri, checked: BTreeSet::new(), violations: Vec::new(), recommendations: Vec::new() };
         found.node("dataset", dataset, DATASET);
         found.parts(dataset, DEPTH);
         found.violations.sort();
@@ -122,6 +125,9 @@ impl<'d> Compliance<'d> {
             };
             let described: Vec<Node<'_>> = of.objects(property).filter(is_here).collect();
             for part in described {
+                if !self.checked.insert((part.id(), property, depth)) {
+                    continue;
+                }
                 self.node(&part_name(part, self.dataset), part, (mandatory, recommended));
                 self.parts(part, depth - 1);
             }
@@ -130,8 +136,9 @@ impl<'d> Compliance<'d> {
 
     fn node(&mut self, name: &str, node: Node<'_>, (mandatory, recommended): (&[&str], &[&str])) {
         let lacks = |property: &&&str| node.value(property).is_none();
+        let mut faults: BTreeSet<(&str, Fault)> = BTreeSet::new();
         for property in mandatory.iter().filter(lacks) {
-            self.violate(name, property, Fault::Missing);
+            faults.insert((*property, Fault::Missing));
         }
         for property in recommended.iter().filter(lacks) {
             self.recommendations.push(Recommendation { node: name.to_owned(), property: prefixed(property) });
@@ -142,18 +149,20 @@ impl<'d> Compliance<'d> {
             let count = counts.entry(property).or_default();
             *count += 1;
             if single && *count == 2 {
-                self.violate(name, property, Fault::Repeated);
+                faults.insert((property, Fault::Repeated));
             }
-            match (kind, value.term().is_literal()) {
-                (ValueKind::Node, true) => self.violate(name, property, Fault::TextForNode),
-                (ValueKind::Literal, false) => self.violate(name, property, Fault::NodeForText),
-                _ => {}
+            let fault = match (kind, value.term().is_literal()) {
+                (ValueKind::Node, true) => Some(Fault::TextForNode),
+                (ValueKind::Literal, false) => Some(Fault::NodeForText),
+                _ => None,
+            };
+            if let Some(fault) = fault {
+                faults.insert((property, fault));
             }
         }
-    }
-
-    fn violate(&mut self, node: &str, property: &str, fault: Fault) {
-        self.violations.push(Violation { node: node.to_owned(), property: prefixed(property), fault });
+        for (property, fault) in faults {
+            self.violations.push(Violation { node: name.to_owned(), property: prefixed(property), fault });
+        }
     }
 }
 

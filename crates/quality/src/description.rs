@@ -15,14 +15,21 @@ impl<'g> Node<'g> {
         graph.iri(iri).map(|id| Self { graph, id })
     }
 
+    /// Returns the identifier of the node in its graph.
+    pub(super) fn id(self) -> TermId {
+        self.id
+    }
+
     pub(super) fn term(self) -> TermRef<'g> {
         self.graph.term(self.id)
     }
 
     pub(super) fn objects(self, property: &str) -> impl Iterator<Item = Self> + use<'g> {
         let property = self.graph.iri(property);
-        let triples = self.graph.subject_triples(self.id).iter();
-        let found = triples.filter(move |triple| Some(triple.predicate) == property);
+        // The triples of a subject are sorted by predicate.
+        let triples = self.graph.subject_triples(self.id);
+        let start = triples.partition_point(|triple| Some(triple.predicate) < property);
+        let found = triples[start..].iter().take_while(move |triple| Some(triple.predicate) == property);
         found.map(move |triple| Self { graph: self.graph, id: triple.object })
     }
 

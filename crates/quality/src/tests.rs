@@ -217,6 +217,26 @@ fn the_best_of_several_distributions_counts() {
     assert_eq!(found.points().given, 405 - 30, "the text for a format breaks the profile, and nothing else is lost");
 }
 
+/// A part that many distributions share is checked once, not once for each of them.
+#[test]
+fn a_shared_part_is_checked_once() {
+    const NUMBER: usize = 4_000;
+    let statements: String = (0..NUMBER)
+        .map(|n| {
+            format!(
+                "<{OWN}> dcat:distribution <{OWN}#d{n}> . <{OWN}#d{n}> dcat:accessService <{OWN}#s> .
+                 <{OWN}#s> dct:title <http://e.org/title/{n}> .\n"
+            )
+        })
+        .collect();
+    let found = assessed(&statements, None, &UrlChecks::default());
+    let of_service = found.violations.iter().filter(|one| one.node == "s");
+    let of_service: Vec<(&str, Fault)> = of_service.map(|one| (one.property.as_str(), one.fault)).collect();
+    assert_eq!(of_service, [("dcat:endpointURL", Fault::Missing), ("dct:title", Fault::NodeForText)]);
+    let without_address = found.violations.iter().filter(|one| one.property == "dcat:accessURL");
+    assert_eq!(without_address.count(), NUMBER);
+}
+
 #[test]
 fn bands_are_those_of_the_methodology() {
     let bands = [0, 120, 121, 220, 221, 350, 351, 405].map(|score| Band::from_score(score).name());

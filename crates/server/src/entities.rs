@@ -7,13 +7,15 @@ use lodeseek_store::{Excerpt, Position, Resources, StoreError, resource};
 use oxrdf::{NamedOrBlankNode, Term, Triple};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Number of triples of each direction on one page.
+/// Maximum number of triples of each direction on one page.
 pub(crate) const PAGE: usize = 50;
 
 /// A page of triples of a resource, with labels.
 pub(crate) struct TriplePage {
     pub(crate) triples: Vec<LabelledTriple>,
     pub(crate) skipped: usize,
+    /// Number of triples before the next page. A page of long texts has fewer than [`PAGE`] triples.
+    pub(crate) end: usize,
     pub(crate) more: bool,
 }
 
@@ -95,7 +97,7 @@ pub(crate) fn examples(
                 described.insert(other_name(other));
             }
         }
-        let to = TriplePage { triples: Vec::new(), skipped: 0, more: false };
+        let to = TriplePage { triples: Vec::new(), skipped: 0, end: 0, more: false };
         let label = labels.label_of(&node, languages);
         examples.push((place, Entity { name: name.clone(), label, out, to, described }));
         if examples.len() == most {
@@ -158,7 +160,8 @@ impl LabelledTriples {
     }
 
     fn page(&self, excerpt: &Excerpt, skipped: usize, languages: &[String]) -> TriplePage {
-        TriplePage { triples: self.with_labels(&excerpt.triples, languages), skipped, more: excerpt.more }
+        let triples = self.with_labels(&excerpt.triples, languages);
+        TriplePage { triples, skipped, end: skipped + excerpt.triples.len(), more: excerpt.more }
     }
 
     fn with_labels(&self, triples: &[Triple], languages: &[String]) -> Vec<LabelledTriple> {
@@ -182,5 +185,22 @@ impl LabelledTriples {
         let ends = self.graph.triples().iter().flat_map(|triple| [triple.subject, triple.object]);
         let label = ends.into_iter().find(is_node).and_then(|id| self.labels(languages).label(id));
         label.unwrap_or_else(|| "A node without a name".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxrdf::{Literal, NamedNode};
+
+    #[test]
+    fn the_next_page_begins_after_the_triples_of_this_one() {
+        let node = |text: &str| NamedNode::new_unchecked(text);
+        let triple = Triple::new(node("e:oak"), node("e:p"), Literal::from("x"));
+        let mut builder = TripleGraphBuilder::new();
+        builder.insert_with_labels(triple.as_ref());
+        let labels = LabelledTriples { graph: builder.finish(), others: Vec::new() };
+        let page = labels.page(&Excerpt { triples: vec![triple], more: true }, 7, &[]);
+        assert_eq!((page.triples.len(), page.skipped, page.end, page.more), (1, 7, 8, true));
     }
 }

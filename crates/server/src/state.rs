@@ -314,8 +314,8 @@ impl AppState {
         next.with_links()
     }
 
-    /// Waits for a permit for an expensive request: one that reads whole graphs or positions of words, runs a model, or compares
-    /// all datasets. Status 503 if there is none in time.
+    /// Waits for a permit for an expensive request: one that reads whole graphs, descriptions or positions of words, runs a
+    /// model, or compares all datasets. Status 503 if there is none in time.
     pub(crate) async fn acquire_permit(&self, client: Client) -> Result<Permit, ApiError> {
         let span = tracing::info_span!(target: "traces", "wait for permit");
         let permit = self.permits.acquire(client.0, self.snippets.permit_timeout).instrument(span).await;

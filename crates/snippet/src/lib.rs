@@ -94,7 +94,7 @@ pub struct LabelledTerm {
     /// Kind of the term; serialized as `iri`, `blank`, `literal` or `triple`.
     #[serde(rename = "type")]
     pub kind: TermKind,
-    /// IRI, blank node label, lexical form, or triple term in N-Triples; at most 10,000 characters.
+    /// IRI, blank node label, lexical form, or triple term in N-Triples; of a longer text 10,000 characters and an ellipsis.
     pub value: String,
     /// Human-readable label.
     pub label: String,
@@ -113,6 +113,13 @@ pub struct LabelledTerm {
 }
 
 impl LabelledTerm {
+    fn is_cut(&self) -> bool {
+        match &self.triple {
+            Some(triple) => triple.is_cut(),
+            None => self.value.chars().nth(MAX_SHOWN).is_some(),
+        }
+    }
+
     /// Returns true if the term is a literal.
     #[must_use]
     pub fn is_literal(&self) -> bool {
@@ -159,6 +166,14 @@ pub struct LabelledTriple {
     pub subject: LabelledTerm,
     pub predicate: LabelledTerm,
     pub object: LabelledTerm,
+}
+
+impl LabelledTriple {
+    /// Returns true if the value of a term is only the beginning of its text.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        [&self.subject, &self.predicate, &self.object].into_iter().any(LabelledTerm::is_cut)
+    }
 }
 
 /// Maximum number of characters of a shown text.

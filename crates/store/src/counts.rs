@@ -346,15 +346,18 @@ fn value<'d>(lexical: &str, datatype: &'d str) -> Option<(&'d str, String)> {
     form.map(|form| (name, form))
 }
 
+/// Returns a literal in the form that the store returns. `None` if the store does not change it.
+pub(super) fn stored_literal(lexical: &str, datatype: &str) -> Option<Literal> {
+    let (name, form) = value(lexical, datatype)?;
+    Some(Literal::new_typed_literal(form, NamedNode::new_unchecked(format!("{XSD}{name}"))))
+}
+
 /// Returns a term in the form that the store returns.
 fn in_store(graph: &TripleGraph, id: TermId) -> Term {
     match graph.term(id) {
-        TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } => match value(lexical, datatype) {
-            Some((name, form)) => {
-                Literal::new_typed_literal(form, NamedNode::new_unchecked(format!("{XSD}{name}"))).into()
-            }
-            None => graph.to_term(id),
-        },
+        TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } => {
+            stored_literal(lexical, datatype).map_or_else(|| graph.to_term(id), Term::from)
+        }
         TermRef::Triple(triple) => {
             let stored = Triple { object: in_store(graph, triple.object), ..graph.to_triple(triple) };
             stored.into()

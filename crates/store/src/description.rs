@@ -1,5 +1,6 @@
 //! Descriptions of datasets in the catalogue graph.
 
+use super::counts::stored_literal;
 use super::{Stamp, Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek, rdf};
@@ -131,9 +132,19 @@ fn same_triples(present: &[Triple], new: &[Triple]) -> bool {
     sorted_lines(present) == sorted_lines(&own_triples(new))
 }
 
-/// Returns the distinct triples as lines in ascending order.
+/// Returns the distinct triples as lines in ascending order, with literals in the form that the store returns.
 fn sorted_lines(triples: &[Triple]) -> Vec<String> {
-    let mut lines: Vec<String> = triples.iter().map(ToString::to_string).collect();
+    let line = |triple: &Triple| {
+        let stored = match &triple.object {
+            Term::Literal(literal) => stored_literal(literal.value(), literal.datatype().as_str()),
+            _ => None,
+        };
+        match stored {
+            Some(literal) => Triple { object: literal.into(), ..triple.clone() }.to_string(),
+            None => triple.to_string(),
+        }
+    };
+    let mut lines: Vec<String> = triples.iter().map(line).collect();
     lines.sort_unstable();
     lines.dedup();
     lines

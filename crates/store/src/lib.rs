@@ -85,7 +85,7 @@ pub use occurrences::{Occurrences, Uses};
 pub use rebase::change_base;
 pub use record::Stamp;
 pub use repair::{Lost, LostDataset, damaged_store, rebuild_store};
-pub use resource::{Excerpt, Position, Resources, resource};
+pub use resource::{Excerpt, Position, Resources, resource, text_bytes};
 pub use undo::Undo;
 pub use verify::{Damage, DamagedPart, Verification, verify_home};
 pub use view::StoreView;

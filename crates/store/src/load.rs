@@ -544,6 +544,24 @@ mod tests {
     }
 
     #[test]
+    fn values_that_the_store_writes_otherwise_are_the_same_description() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("catalog.ttl");
+        let turtle = CATALOG.replace(
+            "dct:title",
+            "dct:issued \"2020-05-31+00:00\" ; dct:modified \"2020-06-01T00:00:00.50Z\" ; dct:title",
+        );
+        fs::write(&path, turtle).expect("written");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
+        let load = || {
+            let catalog = Catalog::read(&path).expect("a catalogue");
+            Loader::new(&store).load(catalog, &|_| ()).expect("loaded").datasets.remove(0).outcome
+        };
+        assert_eq!([load(), load()], [DatasetOutcome::MetadataOnly, DatasetOutcome::Unchanged]);
+    }
+
+    #[test]
     fn triple_terms_beyond_the_limit_are_reported_and_replace_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
         let (catalog, dump) = (folder.path().join("catalog.ttl"), folder.path().join("trees.ttl"));

@@ -9,9 +9,14 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::LABEL_PROPERTIES;
 use oxrdf::{BlankNode, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, Triple};
 use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 
 /// Maximum number of labels of one node and property.
 const LABELS: usize = 20;
+/// Maximum size of the text of a label in bytes. Longer ones are omitted.
+const MAX_LABEL_BYTES: usize = 10_000;
+/// Maximum size of the texts of an excerpt in bytes. The first triple may exceed it.
+const MAX_EXCERPT_BYTES: usize = 16 << 20;
 
 /// Position of a resource in triples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,11 +36,29 @@ pub struct Excerpt {
     pub more: bool,
 }
 
+impl Excerpt {
+    /// Adds a triple. If the number of triples is at the limit, or the texts of a triple after the first exceed the remaining
+    /// bytes, sets `more` and returns false.
+    fn push(&mut self, triple: Triple, limit: usize, remaining: &mut usize) -> bool {
+        let bytes = text_bytes(&triple);
+        let is_full = self.triples.len() == limit || (bytes > *remaining && !self.triples.is_empty());
+        if is_full {
+            self.more = true;
+            return false;
+        }
+        *remaining = remaining.saturating_sub(bytes);
+        self.triples.push(triple);
+        true
+    }
+}
+
 /// Current content of a dataset, read by resource. Blank nodes have the labels of the graph file, the profile and the snippet.
 pub struct Resources<'s> {
     store: &'s Store,
     graph: NamedNode,
     space: BlankNodeScope,
+    /// Maximum size of the texts of an excerpt, and of labels, in bytes.
+    max_bytes: usize,
 }
 
 impl Store {
@@ -43,7 +66,8 @@ impl Store {
     pub fn resources(&self, id: &DatasetId) -> Result<Resources<'_>, StoreError> {
         let version = self.version(id)?.ok_or_else(|| StoreError::NoDataset(id.clone()))?;
         let graph = self.iris.graph(id, &version);
-        Ok(Resources { store: self, space: BlankNodeScope::from_graph(&graph), graph })
+        let space = BlankNodeScope::from_graph(&graph);
+        Ok(Resources { store: self, graph, space, max_bytes: MAX_EXCERPT_BYTES })
     }
 }
 
@@ -57,7 +81,8 @@ pub fn resource(text: &str) -> Option<NamedOrBlankNode> {
 }
 
 impl Resources<'_> {
-    /// Returns at most `limit` triples with a resource at a position, without the first `skip` ones.
+    /// Returns at most `limit` triples with a resource at a position, without the first `skip` ones. There are fewer, and `more`
+    /// is true, if the texts of the next triple would exceed 16 MiB in total.
     pub fn triples(
         &self,
         resource: &NamedOrBlankNode,
@@ -65,9 +90,14 @@ impl Resources<'_> {
         skip: usize,
         limit: usize,
     ) -> Result<Excerpt, StoreError> {
-        let mut quads = self.quads(resource, position).skip(skip);
-        let triples = quads.by_ref().take(limit).collect::<Result<_, _>>()?;
-        Ok(Excerpt { triples, more: quads.next().transpose()?.is_some() })
+        let mut found = Excerpt::default();
+        let mut remaining = self.max_bytes;
+        for triple in self.quads(resource, position).skip(skip) {
+            if !found.push(triple?, limit, &mut remaining) {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// Returns true if the dataset contains a triple about a resource.
@@ -75,12 +105,14 @@ impl Resources<'_> {
         Ok(self.quads(resource, Position::Subject).next().transpose()?.is_some())
     }
 
-    /// Returns labels of resources, by any labelling property.
+    /// Returns labels of resources, by any labelling property. Labels of more than 10,000 bytes are omitted, and all labels after
+    /// 16 MiB of texts.
     pub fn labels<'r>(
         &self,
         resources: impl IntoIterator<Item = &'r NamedOrBlankNode>,
     ) -> Result<Vec<Triple>, StoreError> {
-        let mut labels = Vec::new();
+        let mut found = Excerpt::default();
+        let mut remaining = self.max_bytes;
         for resource in resources {
             let subject = self.stored(resource);
             for property in LABEL_PROPERTIES {
@@ -89,33 +121,40 @@ impl Resources<'_> {
                 let quads =
                     self.store.oxigraph.quads_for_pattern(Some(subject.as_ref()), Some(property), None, Some(graph));
                 for quad in quads.take(LABELS) {
-                    labels.push(blank::from_store(quad?));
+                    let label = blank::from_store(quad?);
+                    if matches!(&label.object, Term::Literal(text) if text.value().len() > MAX_LABEL_BYTES) {
+                        continue;
+                    }
+                    if !found.push(label, usize::MAX, &mut remaining) {
+                        return Ok(found.triples);
+                    }
                 }
             }
         }
-        Ok(labels)
+        Ok(found.triples)
     }
 
     /// Returns the symmetric concise bounded description of a resource, with at most `limit` triples: its incoming and outgoing
-    /// triples, and those of blank nodes on the way. <https://www.w3.org/submissions/CBD/>
+    /// triples, and those of blank nodes on the way. <https://www.w3.org/submissions/CBD/> It ends early, and `more` is true, if
+    /// the texts of the next triple would exceed 16 MiB in total.
     pub fn description(&self, resource: &NamedOrBlankNode, limit: usize) -> Result<Excerpt, StoreError> {
         let mut found = Excerpt::default();
         let mut seen: HashSet<(NamedOrBlankNode, bool)> = HashSet::new();
         let mut waiting = vec![(resource.clone(), Position::Subject), (resource.clone(), Position::Object)];
-        let mut inserted = HashSet::new();
+        let mut remaining = self.max_bytes;
+        // Hashes instead of copies of triples, whose texts may be long.
+        let hasher = RandomState::new();
+        let mut inserted: HashSet<u64> = HashSet::new();
         while let Some((node, position)) = waiting.pop() {
             if !seen.insert((node.clone(), position == Position::Subject)) {
                 continue;
             }
             for triple in self.quads(&node, position) {
                 let triple = triple?;
-                if found.triples.len() == limit {
-                    found.more = true;
-                    return Ok(found);
-                }
                 waiting.extend(next_blank_node(&triple, position));
-                if inserted.insert(triple.clone()) {
-                    found.triples.push(triple);
+                let is_new = inserted.insert(hasher.hash_one(&triple));
+                if is_new && !found.push(triple, limit, &mut remaining) {
+                    return Ok(found);
                 }
             }
         }
@@ -153,5 +192,119 @@ fn next_blank_node(triple: &Triple, position: Position) -> Option<(NamedOrBlankN
             Some((node.clone().into(), position))
         }
         _ => None,
+    }
+}
+
+/// Returns the size of the texts of a triple in bytes.
+#[must_use]
+pub fn text_bytes(triple: &Triple) -> usize {
+    let subject = match &triple.subject {
+        NamedOrBlankNode::NamedNode(node) => node.as_str(),
+        NamedOrBlankNode::BlankNode(node) => node.as_str(),
+    };
+    subject.len() + triple.predicate.as_str().len() + term_bytes(&triple.object)
+}
+
+/// Returns the size of the texts of a term in bytes.
+fn term_bytes(term: &Term) -> usize {
+    match term {
+        Term::NamedNode(node) => node.as_str().len(),
+        Term::BlankNode(node) => node.as_str().len(),
+        Term::Literal(literal) => {
+            literal.value().len() + literal.language().unwrap_or_else(|| literal.datatype().as_str()).len()
+        }
+        Term::Triple(triple) => text_bytes(triple),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Loader;
+    use lodeseek_catalog::{Catalog, Iris};
+    use oxrdf::Literal;
+    use std::fs;
+
+    const CATALOG: &str = r#"
+        @prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        <http://e.org/trees> a dcat:Dataset ; dct:identifier "trees" ; dct:title "Trees" ;
+            dcat:distribution [ dcat:downloadURL <trees.ttl> ] ."#;
+
+    /// Calls a test with the resources of a dataset with this content.
+    fn with_content(turtle: &str, test: impl FnOnce(&mut Resources<'_>)) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let catalog = folder.path().join("catalog.ttl");
+        fs::write(&catalog, CATALOG).expect("written");
+        fs::write(folder.path().join("trees.ttl"), turtle).expect("written");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
+        Loader::new(&store).load(Catalog::read(&catalog).expect("a catalogue"), &|_| ()).expect("loaded");
+        let entry = store.entries().expect("entries").remove(0);
+        test(&mut store.resources(&entry.dataset.metadata.id).expect("content"));
+    }
+
+    fn oak() -> NamedOrBlankNode {
+        resource("http://e.org/oak").expect("an IRI")
+    }
+
+    #[test]
+    fn pages_end_at_the_limit_of_bytes_and_continue_after_it() {
+        let values: Vec<String> = (0..7).map(|number| format!("\"{number}{}\"", "x".repeat(99))).collect();
+        with_content(&format!("<http://e.org/oak> <http://e.org/p> {} .", values.join(", ")), |resources| {
+            let all = resources.triples(&oak(), Position::Subject, 0, 50).expect("read");
+            assert_eq!((all.triples.len(), all.more), (7, false));
+            let first = resources.triples(&oak(), Position::Subject, 0, 3).expect("read");
+            assert_eq!((&first.triples[..], first.more), (&all.triples[..3], true));
+            for (max_bytes, on_page) in [(1, 1), (400, 2)] {
+                resources.max_bytes = max_bytes;
+                let (mut shown, mut pages): (Vec<Triple>, usize) = (Vec::new(), 0);
+                loop {
+                    let page = resources.triples(&oak(), Position::Subject, shown.len(), 50).expect("read");
+                    assert!((1..=on_page).contains(&page.triples.len()), "{max_bytes}: {page:?}");
+                    pages += 1;
+                    shown.extend(page.triples);
+                    if !page.more {
+                        break;
+                    }
+                }
+                assert_eq!(shown, all.triples, "{max_bytes}");
+                assert_eq!(pages, all.triples.len().div_ceil(on_page), "{max_bytes}");
+            }
+        });
+    }
+
+    #[test]
+    fn descriptions_have_each_triple_once_and_end_at_the_limits() {
+        let turtle =
+            "<http://e.org/oak> <http://e.org/p> <http://e.org/oak> ; <http://e.org/q> [ <http://e.org/p> 1 ] .";
+        with_content(turtle, |resources| {
+            for (limit, max_bytes, expected) in
+                [(9, 1 << 20, (3, false)), (3, 1 << 20, (3, false)), (2, 1 << 20, (2, true)), (9, 1, (1, true))]
+            {
+                resources.max_bytes = max_bytes;
+                let found = resources.description(&oak(), limit).expect("read");
+                assert_eq!((found.triples.len(), found.more), expected, "{limit} {max_bytes}");
+            }
+        });
+    }
+
+    #[test]
+    fn long_labels_are_omitted() {
+        let long = "x".repeat(MAX_LABEL_BYTES + 1);
+        let labels = "<http://www.w3.org/2000/01/rdf-schema#label>";
+        with_content(&format!("<http://e.org/oak> {labels} \"{long}\", \"Oak\", \"Eiche\"@de ."), |resources| {
+            let label_count = |resources: &Resources<'_>| resources.labels([&oak()]).expect("read").len();
+            assert_eq!(label_count(resources), 2);
+            resources.max_bytes = 1;
+            assert_eq!(label_count(resources), 1);
+        });
+    }
+
+    #[test]
+    fn triple_terms_count_with_all_of_their_texts() {
+        let node = |text: &str| NamedNode::new_unchecked(text);
+        let inner = Triple::new(node("e:a"), node("e:b"), Literal::new_language_tagged_literal_unchecked("Oak", "en"));
+        assert_eq!(text_bytes(&inner), 11);
+        assert_eq!(text_bytes(&Triple::new(node("e:c"), node("e:d"), Term::Triple(Box::new(inner)))), 17);
     }
 }

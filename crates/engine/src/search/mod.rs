@@ -132,9 +132,9 @@ impl Search<'_> {
         };
         let best = Best {
             comparable: match (&similar, &reranked) {
-                (Some(similar), _) => similar.ranking.len(),
                 (None, Some(reranked)) => reranked.comparable(),
-                (None, None) if self.complete_model().is_some() => 0,
+                (_, None) if self.complete_model().is_some() => 0,
+                (Some(similar), _) => similar.ranking.len(),
                 (None, None) => ranking.len(),
             },
             reranked: reranked.as_ref(),

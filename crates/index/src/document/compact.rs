@@ -8,8 +8,8 @@ use lodeseek_catalog::Metadata;
 use lodeseek_rdf::{Labels, Triple, TripleGraph};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of characters of a part: more than the 512 tokens that an encoder reads.
-const MAX_PART: usize = 10_000;
+/// Maximum number of characters of a part: more than the longest encoders read, 32,768 tokens.
+const MAX_PART: usize = 200_000;
 /// Maximum number of characters of a label in a triple: more than the 45 tokens that an encoder reads of a triple.
 pub(super) const MAX_LABEL: usize = 2_000;
 

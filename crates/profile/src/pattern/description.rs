@@ -37,6 +37,9 @@ impl PatternSummary {
     }
 }
 
+/// Maximum number of described elements of a pattern.
+const MAX_ELEMENTS: usize = 1_000;
+
 struct Description<'d> {
     graph: &'d TripleGraph,
     dataset: &'d NamedNode,
@@ -49,7 +52,7 @@ impl Description<'_> {
         self.add(self.dataset, lodeseek::HAS_ENTITY_PATTERN, part.clone());
         self.add(&part, rdf::TYPE, node(lodeseek::ENTITY_PATTERN));
         self.count(&part, void::ENTITIES, entities);
-        for &element in elements {
+        for &element in elements.iter().take(MAX_ELEMENTS) {
             let (property, term) = match element {
                 Element::Class(class) => (void::CLASS, class),
                 Element::Outgoing(property) => (lodeseek::OUTGOING_PROPERTY, property),

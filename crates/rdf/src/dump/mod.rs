@@ -522,6 +522,9 @@ fn read_text(reader: impl Read, syntax: Syntax, name: &str, base: &str, sink: &m
 /// Number of bytes that terms may have in any document, and additionally for each byte read.
 const FREE_RESOLVED_BYTES: u64 = 16 << 20;
 const RESOLVED_PER_BYTE: u64 = 256;
+/// Maximum length of an IRI, a blank node label or a language tag in bytes: 64 KiB, more than HTTP allows. Statistics, pages and
+/// descriptions repeat IRIs.
+const MAX_IRI: usize = 64 << 10;
 
 /// Counters of bytes read, and of bytes of the terms that were made from them.
 ///
@@ -615,6 +618,17 @@ fn object_length(object: &Term) -> usize {
     }
 }
 
+/// Returns the length of the longest IRI, blank node label or language tag.
+fn longest_iri(triple: &Triple) -> usize {
+    let object = match &triple.object {
+        Term::NamedNode(node) => node.as_str().len(),
+        Term::BlankNode(node) => node.as_str().len(),
+        Term::Literal(literal) => literal.language().unwrap_or_else(|| literal.datatype().as_str()).len(),
+        Term::Triple(triple) => longest_iri(triple),
+    };
+    object.max(subject_text(&triple.subject).len()).max(triple.predicate.as_str().len())
+}
+
 fn subject_text(subject: &NamedOrBlankNode) -> &str {
     match subject {
         NamedOrBlankNode::NamedNode(node) => node.as_str(),
@@ -636,10 +650,13 @@ struct Sink<'a> {
 impl Sink<'_> {
     /// Adds a triple from a reader that checks IRIs and language tags itself.
     ///
-    /// A triple beyond the budget of resolved bytes is dropped; the reader then ends with an error.
+    /// A triple beyond the budget of resolved bytes is dropped; the reader then ends with an error. One with a long IRI is skipped.
     fn triple(&mut self, triple: &Triple) {
         if self.report.syntax != Some(Syntax::Hdt) && !self.spend(triple) {
             return;
+        }
+        if longest_iri(triple) > MAX_IRI {
+            return self.skip(None, format!("an IRI, blank node label or language tag of more than {MAX_IRI} bytes"));
         }
         self.report.triples += 1;
         self.graph.insert_triple(triple.as_ref());

@@ -571,6 +571,20 @@ fn json_ld_namespaces_are_limited() {
     assert!(message.contains("prefixes, vocabulary and base"), "{message}");
 }
 
+#[test]
+fn statements_with_long_iris_are_skipped() {
+    let iri = |length: usize| format!("<http://e.org/{}>", "a".repeat(length - "http://e.org/".len()));
+    for name in ["d.nt", "d.ttl"] {
+        let (long, short) = (iri((64 << 10) + 1), iri(64 << 10));
+        let text = format!(
+            "{short} <e:p> {long} .\n<e:s> {long} <e:o> .\n<e:s> <e:p> \"1\"^^{long} .\n<e:s> <e:p> {short} .\n"
+        );
+        let (triples, report) = read(name, &text);
+        assert_eq!((triples.len(), report.skipped), (1, 3), "{name}");
+        assert_eq!(report.problems[0].message, "an IRI, blank node label or language tag of more than 65536 bytes");
+    }
+}
+
 /// Names that are resolved against a long base or prefix.
 #[test]
 fn long_bases_and_prefixes_are_rejected() {

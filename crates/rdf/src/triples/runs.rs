@@ -214,7 +214,7 @@ impl SortedRuns {
         self.merge(&self.runs, out)
     }
 
-    /// Merges groups of runs, until at most `most` runs remain: at least two.
+    /// Merges groups of runs, until at most `most` runs remain. `most` must be at least 2.
     pub(super) fn merge_groups(&mut self, most: usize) -> io::Result<()> {
         let mut number = 0;
         while self.runs.len() > most {

@@ -26,7 +26,7 @@ pub(super) struct Parameters {
 #[utoipa::path(get, path = "/dataset/{id}", tag = "Datasets", summary = "A dataset: a page, or its description in RDF",
     params(Id, FormatParameter),
     responses(Negotiated<(Html, Rdf)>, BadRequest<(Html, Text)>, NotFound<(Html, Text)>, NotAcceptable<(Html, Text)>,
-        ClientLimit<Html>, Busy<Html>))]
+        ClientLimit<(Html, Text)>, Busy<(Html, Text)>))]
 pub(super) async fn dataset(
     State(state): State<AppState>,
     client: Client,
@@ -46,15 +46,22 @@ pub(super) async fn dataset(
             Ok(_) => pages::dataset(&state, client, links, page, id).await,
             Err(error) => pages::error(&page, &error),
         },
-        (Ok(Some(syntax)), Ok(id)) => linked_data(&state, id, syntax).await.unwrap_or_else(IntoResponse::into_response),
+        (Ok(Some(syntax)), Ok(id)) => {
+            linked_data(&state, client, id, syntax).await.unwrap_or_else(IntoResponse::into_response)
+        }
     };
     response.headers_mut().append(header::VARY, header::HeaderValue::from_static("accept, accept-language"));
     response
 }
 
-async fn linked_data(state: &AppState, id: DatasetId, syntax: RdfSyntax) -> Result<Response, ApiError> {
+async fn linked_data(state: &AppState, client: Client, id: DatasetId, syntax: RdfSyntax) -> Result<Response, ApiError> {
+    // The status 404 needs no permit.
+    let checked = id.clone();
+    state.work(move |state| state.store.resources(&checked).map(|_| ()).map_err(ApiError::from)).await?;
+    let permit = state.acquire_permit(client).await?;
     let bytes = state
         .work(move |state| {
+            let _permit = permit;
             let triples = dataset_triples(&state.store, &id)?;
             syntax.write(&triples).map_err(|error| ApiError::internal(&error))
         })

@@ -4,12 +4,13 @@
 //! description. Blank nodes are named `_:b0`; these names are valid until the content of the dataset changes.
 
 use crate::AppState;
-use crate::documentation::{BadRequest, FormatParameter, Html, Id, NotAcceptable, NotFound, Text};
+use crate::documentation::{BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, NotAcceptable, NotFound, Text};
 use crate::entities::find;
 use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
 use crate::pages::{self, PageContext};
 use crate::response_formats::{mark_truncated, sent};
+use crate::state::Client;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -55,9 +56,12 @@ pub(super) struct Parameters {
             (String = "application/rdf+xml"))),
         BadRequest<(Html, Text)>,
         NotFound<(Html, Text)>,
-        NotAcceptable<(Html, Text)>))]
+        NotAcceptable<(Html, Text)>,
+        ClientLimit<(Html, Text)>,
+        Busy<(Html, Text)>))]
 pub(super) async fn entity(
     State(state): State<AppState>,
+    client: Client,
     Path(id): Path<String>,
     parameters: Result<Query<Parameters>, QueryRejection>,
     page: PageContext,
@@ -66,7 +70,7 @@ pub(super) async fn entity(
     let answer = async {
         let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
         let syntax = page_or_syntax(parameters.format.as_deref(), &headers)?;
-        answer(&state, &page, id, parameters, syntax, &headers).await
+        answer(&state, client, &page, id, parameters, syntax, &headers).await
     };
     // Errors are pages unless `Accept` prefers RDF, whatever `format` is.
     let mut response = answer.await.unwrap_or_else(|error| match page_or_syntax(None, &headers) {
@@ -79,6 +83,7 @@ pub(super) async fn entity(
 
 async fn answer(
     state: &AppState,
+    client: Client,
     page: &PageContext,
     id: String,
     parameters: Parameters,
@@ -96,10 +101,14 @@ async fn answer(
     }
     let languages = languages(headers, parameters.lang.as_deref())?;
     let page = page.clone();
+    let checked = id.clone();
+    let card = state
+        .work(move |state| state.searcher.catalog().card(&checked)?.ok_or_else(|| ApiError::no_dataset(&checked)))
+        .await?;
+    let permit = state.acquire_permit(client).await?;
     state
         .work(move |state| {
-            let card = state.searcher.catalog().card(&id)?;
-            let card = card.ok_or_else(|| ApiError::no_dataset(&id))?;
+            let _permit = permit;
             let resources = state.store.resources(&id)?;
             match syntax {
                 Some(syntax) => description(&resources, &node, syntax),

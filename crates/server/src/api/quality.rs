@@ -4,13 +4,15 @@
 use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::documentation::{
-    BadRequest, FormatParameter, Html, Id, JsonError, JsonObject, Negotiated, NotAcceptable, NotFound, Rdf, Text,
+    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, JsonError, JsonObject, Negotiated, NotAcceptable,
+    NotFound, Rdf, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::best;
 use crate::pages::{self, PageContext};
 use crate::parameters::pairs;
 use crate::response_formats::{self, Kind};
+use crate::state::Client;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, header};
@@ -45,16 +47,46 @@ fn assess(state: &AppState, id: &DatasetId) -> Result<(DatasetLabel, Assessment)
     assessment.ok_or_else(|| ApiError::no_dataset(id))
 }
 
+/// Assesses a dataset with a permit for an expensive request. The status 404 needs no permit.
+async fn with_dataset<T: Send + 'static>(
+    state: &AppState,
+    client: Client,
+    id: DatasetId,
+    work: impl FnOnce(&AppState, &DatasetId) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let named = id.clone();
+    state.work(move |state| state.store.resources(&named).map(|_| ()).map_err(ApiError::from)).await?;
+    work_with_permit(state, client, move |state| work(state, &id)).await
+}
+
+/// Waits for a permit for an expensive request, and holds it during the work.
+async fn work_with_permit<T: Send + 'static>(
+    state: &AppState,
+    client: Client,
+    work: impl FnOnce(&AppState) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let permit = state.acquire_permit(client).await?;
+    state
+        .work(move |state| {
+            let _permit = permit;
+            work(state)
+        })
+        .await
+}
+
 #[utoipa::path(get, path = "/api/quality", tag = "Quality", operation_id = "qualityOfAll",
     summary = "Quality of all datasets together",
-    responses((status = 200, description = "The overview.", body = Object)))]
-pub(super) async fn all(State(state): State<AppState>) -> Response {
-    let overview = state.work(overview).await;
+    responses(
+        (status = 200, description = "The overview.", body = Object),
+        ClientLimit<JsonError>,
+        Busy<JsonError>))]
+pub(super) async fn all(State(state): State<AppState>, client: Client) -> Response {
+    let overview = work_with_permit(&state, client, overview).await;
     overview.map(|overview| Json(overview_json(&overview))).into_response()
 }
 
-pub(super) async fn page_of_all(State(state): State<AppState>, page: PageContext) -> Response {
-    match state.work(overview).await {
+pub(super) async fn page_of_all(State(state): State<AppState>, client: Client, page: PageContext) -> Response {
+    match work_with_permit(&state, client, overview).await {
         Ok(overview) => pages::quality(&page, &overview),
         Err(failed) => pages::error(&page, &failed),
     }
@@ -63,15 +95,20 @@ pub(super) async fn page_of_all(State(state): State<AppState>, page: PageContext
 #[utoipa::path(get, path = "/api/quality/{id}", tag = "Quality", operation_id = "quality",
     summary = "Quality of a dataset, with a reason for every point",
     params(Id),
-    responses((status = 200, description = "The assessment.", body = Object), NotFound<JsonError>))]
+    responses(
+        (status = 200, description = "The assessment.", body = Object),
+        NotFound<JsonError>,
+        ClientLimit<JsonError>,
+        Busy<JsonError>))]
 pub(super) async fn one(
     State(state): State<AppState>,
+    client: Client,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
     page: PageContext,
     headers: HeaderMap,
 ) -> Response {
-    answer(&state, &page, id, query.as_deref(), &headers, "application/json").await
+    answer(&state, client, &page, id, query.as_deref(), &headers, "application/json").await
 }
 
 #[utoipa::path(get, path = "/dataset/{id}/quality", tag = "Quality", operation_id = "qualityPage",
@@ -81,20 +118,24 @@ pub(super) async fn one(
         Negotiated<(Html, JsonObject, Rdf)>,
         BadRequest<Text>,
         NotFound<Text>,
-        NotAcceptable<Text>))]
+        NotAcceptable<Text>,
+        ClientLimit<Text>,
+        Busy<Text>))]
 pub(super) async fn page_of_one(
     State(state): State<AppState>,
+    client: Client,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
     page: PageContext,
     headers: HeaderMap,
 ) -> Response {
-    answer(&state, &page, id, query.as_deref(), &headers, response_formats::HTML).await
+    answer(&state, client, &page, id, query.as_deref(), &headers, response_formats::HTML).await
 }
 
 /// Responds in the negotiated format; in `default` if the client has no preference.
 async fn answer(
     state: &AppState,
+    client: Client,
     page: &PageContext,
     id: String,
     query: Option<&str>,
@@ -105,13 +146,15 @@ async fn answer(
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()));
     let found = match (negotiate(&parameters, headers, default), id) {
         (Ok(response_formats::HTML), Ok(id)) => {
-            return match state.work(move |state| assess(state, &id)).await {
+            return match with_dataset(state, client, id, assess).await {
                 Ok((named, assessment)) => pages::quality_of(page, &named, &assessment),
                 Err(failed) => pages::error(page, &failed),
             };
         }
         (Ok(response_formats::HTML), Err(error)) => return pages::error(page, &error),
-        (Ok(media_type), Ok(id)) => state.work(move |state| serialize(state, &id, media_type)).await,
+        (Ok(media_type), Ok(id)) => {
+            with_dataset(state, client, id, move |state, id| serialize(state, id, media_type)).await
+        }
         (Err(error), _) | (_, Err(error)) => Err(error),
     };
     let mut response = found.into_response();

@@ -76,13 +76,28 @@ fn entity_tag(version: &str, media_type: &str) -> String {
 #[utoipa::path(get, path = "/dataset/{id}/void", tag = "Datasets", operation_id = "void_of_dataset",
     summary = "Statistics of the content in VoID",
     params(Id, FormatParameter),
-    responses(Negotiated<Rdf>, BadRequest<Text>, NotFound<Text>, NotAcceptable<Text>))]
+    responses(
+        Negotiated<Rdf>,
+        BadRequest<Text>,
+        NotFound<Text>,
+        NotAcceptable<Text>,
+        ClientLimit<Text>,
+        Busy<Text>))]
 pub(super) async fn void(
     State(state): State<AppState>,
+    client: Client,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (id, media_type) = request(id, query.as_deref(), &headers)?;
-    state.work(move |state| response_formats::graph(&dataset_void(&state.store, &id)?, media_type)).await
+    // The status 404 needs no permit.
+    let checked = id.clone();
+    state.work(move |state| state.store.resources(&checked).map(|_| ()).map_err(ApiError::from)).await?;
+    let permit = state.acquire_permit(client).await?;
+    let written = state.work(move |state| {
+        let _permit = permit;
+        response_formats::graph(&dataset_void(&state.store, &id)?, media_type)
+    });
+    written.await
 }

@@ -207,42 +207,39 @@ pub(crate) async fn dataset(
     id: DatasetId,
 ) -> Response {
     let context = page.clone();
-    let of = id.clone();
-    let loaded = state.work(move |state| {
-        let card = state.searcher.catalog().card(&id)?;
-        let card = card.ok_or_else(|| ApiError::no_dataset(&id))?;
-        let iri = state.store.iris().dataset(&id);
-        let (described, base) = (PortalMetadata::read(&state.store, &id)?, public.as_str());
-        let own = public.link(iri.as_str(), state.store.iris());
-        let json_ld = described.as_ref().map(|described| schema_org::script(described, &card, &own, base));
-        let links = described.as_ref().map(|described| signposting::links(described, &own, base, &card));
-        let links = links.unwrap_or_default();
-        let mut view = DatasetPage { json_ld, canonical: own, ..dataset_page(context, &card, iri.as_str()) };
-        if let Some(described) = &described {
-            view.add_series(state, described)?;
-            view.describe(described, &card);
-        }
-        view.relate(state.searcher.catalog().related(&id)?.unwrap_or_default());
-        if view.has_content && !view.is_index_only {
-            let resources = state.store.resources(&id)?;
-            let found = entities::examples(&resources, &card, EXAMPLES, EXAMPLE_TRIPLES, &view.page.languages)?;
-            view.examples_of_classes = super::entity::examples(&view.page, &card, &found);
-        }
-        Ok((view, links))
-    });
+    let checked = id.clone();
     let complete = async {
-        let (mut view, links) = loaded.await?;
-        // Similar datasets are found among all.
+        let card = state
+            .work(move |state| state.searcher.catalog().card(&checked)?.ok_or_else(|| ApiError::no_dataset(&checked)))
+            .await?;
+        // Examples are read from the content, and similar datasets are found among all.
         let permit = state.acquire_permit(client).await?;
-        let similar = state.work(move |state| {
+        let loaded = state.work(move |state| {
             let _permit = permit;
-            Ok(state.searcher.similar(&of, SIMILAR)?)
+            let iri = state.store.iris().dataset(&id);
+            let (described, base) = (PortalMetadata::read(&state.store, &id)?, public.as_str());
+            let own = public.link(iri.as_str(), state.store.iris());
+            let json_ld = described.as_ref().map(|described| schema_org::script(described, &card, &own, base));
+            let links = described.as_ref().map(|described| signposting::links(described, &own, base, &card));
+            let links = links.unwrap_or_default();
+            let mut view = DatasetPage { json_ld, canonical: own, ..dataset_page(context, &card, iri.as_str()) };
+            if let Some(described) = &described {
+                view.add_series(state, described)?;
+                view.describe(described, &card);
+            }
+            view.relate(state.searcher.catalog().related(&id)?.unwrap_or_default());
+            if view.has_content && !view.is_index_only {
+                let resources = state.store.resources(&id)?;
+                let found = entities::examples(&resources, &card, EXAMPLES, EXAMPLE_TRIPLES, &view.page.languages)?;
+                view.examples_of_classes = super::entity::examples(&view.page, &card, &found);
+            }
+            let similar = state.searcher.similar(&id, SIMILAR)?;
+            view.similar =
+                similar.iter().flat_map(|found| &found.similar).map(|one| SimilarView::new(&view.page, one)).collect();
+            view.sections = view.sections();
+            Ok((view, links))
         });
-        let similar = similar.await?;
-        view.similar =
-            similar.iter().flat_map(|found| &found.similar).map(|one| SimilarView::new(&view.page, one)).collect();
-        view.sections = view.sections();
-        Ok((view, links))
+        loaded.await
     };
     match complete.await {
         Ok((view, links)) => {

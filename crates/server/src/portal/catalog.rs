@@ -37,6 +37,7 @@ use lodeseek_engine::{BoundingBox, Card, CoverageSource};
 use lodeseek_rdf::RdfSyntax;
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, hydra, rdf};
 use lodeseek_rdf::{local_name, words};
+use lodeseek_store::text_bytes;
 use oxrdf::{Literal, NamedNode, Term, Triple};
 use oxsdatatypes::{Date, DateTime};
 use sha2::{Digest, Sha256};
@@ -47,6 +48,8 @@ use std::sync::Arc;
 const ROWS: usize = 100;
 /// Maximum number of datasets of a page, and of a search.
 const MOST: usize = 1000;
+/// Maximum size of the descriptions on a page in bytes. One description may exceed it.
+const MAX_PAGE_BYTES: usize = 64 << 20;
 /// Number of classes in a generated description.
 const CLASSES: usize = 3;
 
@@ -119,8 +122,7 @@ async fn respond(
     let request = Request::read(parameters, headers, suffix)?;
     let profile = request.profile;
     let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let runs_model = request.query.is_some() && state.searcher.has_reranker();
-    let permit = if runs_model { Some(state.acquire_permit(client).await?) } else { None };
+    let permit = state.acquire_permit(client).await?;
     let page_of = move |state: &AppState| {
         let _permit = permit;
         page(state, &links, &request, media_type, known.as_deref())
@@ -244,7 +246,7 @@ fn page(
     let (iris, portal) = (state.store.iris(), &state.portal.portal);
     let view = View { request, iris, links, portal, changed, pages, total: ids.len() };
     let of_page = ids.iter().skip((request.page - 1) * request.rows).take(request.rows);
-    let listed = read_entries(state, of_page)?;
+    let listed = read_entries(state, of_page, MAX_PAGE_BYTES)?;
     let (tag, links) = (tag(&view, &listed, media_type), view.links());
     let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag || one.trim() == "*"));
     let body = if is_known { None } else { Some(serialize(&view, listed, media_type)?) };
@@ -319,11 +321,35 @@ impl CatalogEntry {
         let card = state.searcher.catalog().card(id)?;
         Ok(Self { id: id.clone(), description, record, card, series, is_listed: true })
     }
+
+    /// Returns the size of the description in bytes, without that of the card.
+    fn bytes(&self) -> usize {
+        self.description.iter().chain(&self.record).map(text_bytes).sum()
+    }
 }
 
 /// Reads the datasets of a page, and their series: profiles require the description of a series that a dataset links to.
-fn read_entries<'i>(state: &AppState, ids: impl Iterator<Item = &'i DatasetId>) -> Result<Vec<CatalogEntry>, ApiError> {
-    let mut entries = ids.map(|id| CatalogEntry::read(state, id)).collect::<Result<Vec<_>, _>>()?;
+///
+/// Status 400 if several datasets have more than `max_bytes` of descriptions. A page with one dataset is always possible: series
+/// that exceed `max_bytes` are omitted. Their descriptions are on their own pages.
+fn read_entries<'i>(
+    state: &AppState,
+    ids: impl Iterator<Item = &'i DatasetId>,
+    max_bytes: usize,
+) -> Result<Vec<CatalogEntry>, ApiError> {
+    let mut entries: Vec<CatalogEntry> = Vec::new();
+    let mut bytes = 0;
+    for id in ids {
+        let entry = CatalogEntry::read(state, id)?;
+        bytes += entry.bytes();
+        if bytes > max_bytes && !entries.is_empty() {
+            return Err(ApiError::bad_request(format!(
+                "the descriptions of this page have more than {} MiB; request pages with fewer datasets by the parameter rows",
+                max_bytes >> 20
+            )));
+        }
+        entries.push(entry);
+    }
     let mut series: BTreeSet<DatasetId> = BTreeSet::new();
     for entry in &entries {
         series.extend(entry.series.iter().cloned());
@@ -332,8 +358,11 @@ fn read_entries<'i>(state: &AppState, ids: impl Iterator<Item = &'i DatasetId>) 
         series.remove(&entry.id);
     }
     for id in &series {
-        let entry = CatalogEntry::read(state, id)?;
-        entries.push(CatalogEntry { record: Vec::new(), is_listed: false, ..entry });
+        let entry = CatalogEntry { record: Vec::new(), is_listed: false, ..CatalogEntry::read(state, id)? };
+        if bytes + entry.bytes() <= max_bytes {
+            bytes += entry.bytes();
+            entries.push(entry);
+        }
     }
     Ok(entries)
 }
@@ -514,6 +543,30 @@ mod tests {
         let [id] = &listing().ids[..] else { panic!("{:?}", listing().ids) };
         state.store.remove(std::slice::from_ref(id)).expect("removed");
         assert!(listing().ids.is_empty());
+    }
+
+    #[test]
+    fn pages_of_several_datasets_are_limited_in_bytes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(folder.path(), iris).expect("a store");
+        Indexer::new(&store, IndexOptions::default()).run(&|_| ()).expect("indexed");
+        let searcher = Searcher::open(folder.path()).expect("an index");
+        let state = AppState::new(searcher, store, SparqlLimits::default());
+        let path = folder.path().join("catalog.ttl");
+        let turtle = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . \
+                      <http://e.org/1> a dcat:Dataset ; dct:title \"Fish\" . \
+                      <http://e.org/2> a dcat:Dataset ; dct:title \"Trees\" .";
+        std::fs::write(&path, turtle).expect("written");
+        Loader::new(&state.store).load(Catalog::read(&path).expect("a catalogue"), &|_| ()).expect("loaded");
+        let ids = state.store.ids().expect("ids");
+        assert_eq!(read_entries(&state, ids.iter(), MAX_PAGE_BYTES).expect("read").len(), 2);
+        let error = read_entries(&state, ids.iter(), 1).err().expect("too many bytes");
+        assert_eq!(error.status, StatusCode::BAD_REQUEST);
+        assert!(error.message.contains("rows"), "{}", error.message);
+        for id in &ids {
+            assert_eq!(read_entries(&state, [id].into_iter(), 1).expect("read").len(), 1);
+        }
     }
 
     #[test]
