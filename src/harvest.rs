@@ -19,8 +19,8 @@ use lodeseek_harvest::{
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
 use lodeseek_server::{
-    HarvestOutcome, HarvestSchedule, Parser, ScheduledSource, has_unread_file, on_stop_signal, store_outcome,
-    without_conflicts,
+    HarvestOutcome, HarvestSchedule, Parser, ScheduledSource, has_unread_file, on_stop_signal, remove_conflicts,
+    store_outcome,
 };
 use lodeseek_store::{Access, DatasetReport, LoadOptions, Loader, Stamp, Store};
 use oxrdf::NamedNode;
@@ -367,7 +367,8 @@ impl DatasetSink for HomeSink<'_> {
         let stamp = Stamp { now: Some(DateTime::now()), origin: origin.and_then(|source| NamedNode::new(source).ok()) };
         let options = LoadOptions { stamp, reader: self.place.parser.contents(), ..LoadOptions::default() };
         let loader = Loader::new(&store).with_options(options);
-        let (datasets, mut outcomes) = without_conflicts(&store, &self.existing, batch.datasets)?;
+        let mut datasets = batch.datasets;
+        let mut outcomes = remove_conflicts(&mut datasets, &self.existing, &store)?;
         let catalog = Catalog { folder: batch.folder, datasets, ..Catalog::default() };
         let report = loader.load(catalog, &|_| ())?;
         outcomes.extend(report.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset))));

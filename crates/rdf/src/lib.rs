@@ -24,6 +24,6 @@ pub use pretty::{PrettyError, to_pretty_turtle};
 pub use relabel::{relabelled, relabelled_term};
 pub use triple_stream::{TripleStreamWriter, is_writable_iri, is_writable_tag, read_triple_stream};
 pub use triples::{
-    BuiltGraph, CompactSource, ExternalGraphBuilder, LiteralKind, MAX_COMPACT_BYTES, SortedRuns, StreamedGraph,
-    TermCursor, TermId, TermRef, Triple, TripleCursor, TripleGraph, TripleGraphBuilder, TripleSink,
+    BuiltGraph, CompactSource, ExternalGraphBuilder, GraphParts, LiteralKind, MAX_COMPACT_BYTES, SortedRuns,
+    StreamedGraph, TermCursor, TermId, TermRef, Triple, TripleCursor, TripleGraph, TripleGraphBuilder, TripleSink,
 };

@@ -16,7 +16,7 @@ mod streamed;
 mod triple_terms;
 
 pub use runs::{BuiltGraph, ExternalGraphBuilder, MAX_COMPACT_BYTES, SortedRuns};
-pub use streamed::{CompactSource, StreamedGraph, TermCursor, TripleCursor};
+pub use streamed::{CompactSource, GraphParts, StreamedGraph, TermCursor, TripleCursor};
 
 use hashbrown::HashTable;
 use oxrdf::{

@@ -71,27 +71,20 @@ impl Parser {
     }
 }
 
-/// Separates the datasets that a harvest may store from those that another change has added since it began. `existing` are the
-/// datasets of the home at that time. A harvest passes each dataset once.
+/// Removes the datasets that another change has added since a harvest began, and returns their outcomes. `existing` are the datasets
+/// of the home at that time. A harvest passes each dataset once.
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn without_conflicts(
-    store: &Store,
+pub fn remove_conflicts(
+    datasets: &mut Vec<Dataset>,
     existing: &BTreeSet<DatasetId>,
-    datasets: Vec<Dataset>,
-) -> Result<(Vec<Dataset>, Vec<(DatasetId, StoreOutcome)>), StoreError> {
+    store: &Store,
+) -> Result<Vec<(DatasetId, StoreOutcome)>, StoreError> {
     let present = store.ids()?;
-    let (mut own, mut conflicts) = (Vec::new(), Vec::new());
-    for dataset in datasets {
-        let id = &dataset.metadata.id;
-        if present.binary_search(id).is_ok() && !existing.contains(id) {
-            conflicts.push((dataset.metadata.id, StoreOutcome::Conflict));
-        } else {
-            own.push(dataset);
-        }
-    }
-    Ok((own, conflicts))
+    let is_conflict = |id: &DatasetId| present.binary_search(id).is_ok() && !existing.contains(id);
+    let conflicts = datasets.extract_if(.., |dataset| is_conflict(&dataset.metadata.id));
+    Ok(conflicts.map(|dataset| (dataset.metadata.id, StoreOutcome::Conflict)).collect())
 }
 
 /// Returns the outcome of a loaded dataset that a harvester expects. One whose worker failed is read again by the next harvest,

@@ -2,7 +2,7 @@
 
 use super::{Access, ContentFolder, Entry, Store, StoreError, blank, graph_file};
 use lodeseek_catalog::DatasetId;
-use lodeseek_rdf::{BuiltGraph, ExternalGraphBuilder, StreamedGraph, Triple, TripleCursor, TripleGraph};
+use lodeseek_rdf::{BuiltGraph, ExternalGraphBuilder, GraphParts, StreamedGraph, TripleGraph};
 use oxrdf::Triple as OxTriple;
 use std::io;
 use std::path::Path;
@@ -57,8 +57,8 @@ impl StoredContent {
     pub(super) fn into_triples(self) -> Box<dyn Iterator<Item = io::Result<OxTriple>>> {
         match self {
             Self::InMemory(graph) => Box::new(triples_of(graph).map(Ok)),
-            Self::Streamed(graph) => match graph.triples() {
-                Ok(rest) => Box::new(StreamedTriples { graph, rest: Some(rest), part: Box::new(std::iter::empty()) }),
+            Self::Streamed(graph) => match GraphParts::new(&graph, PART) {
+                Ok(parts) => Box::new(StreamedTriples { graph, parts, part: Box::new(std::iter::empty()) }),
                 Err(error) => Box::new(std::iter::once(Err(error))),
             },
         }
@@ -72,23 +72,9 @@ fn triples_of(graph: TripleGraph) -> impl Iterator<Item = OxTriple> {
 /// Triples of a large graph, part by part.
 struct StreamedTriples {
     graph: StreamedGraph,
-    /// The triples after the current part; `None` at the end and after an error.
-    rest: Option<TripleCursor>,
+    /// The parts after the current one.
+    parts: GraphParts,
     part: Box<dyn Iterator<Item = OxTriple>>,
-}
-
-impl StreamedTriples {
-    /// Reads the next part. Returns false if there is none.
-    fn read_part(&mut self) -> io::Result<bool> {
-        let Some(mut rest) = self.rest.take() else { return Ok(false) };
-        let part = rest.by_ref().take(PART).collect::<io::Result<Vec<Triple>>>()?;
-        if part.is_empty() {
-            return Ok(false);
-        }
-        self.part = Box::new(triples_of(self.graph.select(part)?.0));
-        self.rest = Some(rest);
-        Ok(true)
-    }
 }
 
 impl Iterator for StreamedTriples {
@@ -99,9 +85,9 @@ impl Iterator for StreamedTriples {
             if let Some(triple) = self.part.next() {
                 return Some(Ok(triple));
             }
-            match self.read_part() {
-                Ok(true) => {}
-                Ok(false) => return None,
+            match self.parts.next_part(&self.graph) {
+                Ok(Some(part)) => self.part = Box::new(triples_of(part)),
+                Ok(None) => return None,
                 Err(error) => return Some(Err(error)),
             }
         }

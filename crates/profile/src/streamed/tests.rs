@@ -76,7 +76,7 @@ proptest! {
         let turtle: String = triples.iter().map(|(s, p, o)| format!("{s} {p} {o} .\n")).collect();
         let graph = graph_of(&turtle);
         let half: Vec<Triple> = graph.triples().iter().step_by(2).copied().collect();
-        let (selected, ids) = streamed(&graph).select(half).expect("selected");
+        let (selected, ids) = streamed(&graph).select(&half, u64::MAX).expect("selected").expect("no limit");
         let whole = Profile::new(&graph);
         let local = whole.clone().in_selection(&ids);
         for (id, count) in &local.properties {

@@ -15,6 +15,9 @@ const BUFFER: usize = 1 << 16;
 /// Maximum length of a term's text and suffix together in bytes, as in the dump reader.
 const MAX_TERM_BYTES: u64 = 64 << 20;
 
+/// Maximum size of the texts of a part of a graph in bytes: 128 MiB, as of a graph in memory.
+const MAX_PART_BYTES: u64 = 128 << 20;
+
 /// Opened compact form of a graph.
 pub type CompactSource = Box<dyn Read + Send>;
 
@@ -144,13 +147,14 @@ impl StreamedGraph {
         Ok(None)
     }
 
-    /// Returns a graph of some triples, which must be sorted and distinct, and for each of its terms the identifier here.
+    /// Returns a graph of some triples, which must be sorted and distinct, and for each of its terms the identifier here. `None` if
+    /// the texts of its terms have more than `bytes` bytes.
     ///
     /// # Errors
     /// If the compact form cannot be read, or lacks a term.
-    pub fn select(&self, mut triples: Vec<Triple>) -> io::Result<(TripleGraph, Vec<TermId>)> {
+    pub fn select(&self, triples: &[Triple], bytes: u64) -> io::Result<Option<(TripleGraph, Vec<TermId>)>> {
         let mut ids: Vec<TermId> = Vec::with_capacity(2 * triples.len());
-        for triple in &triples {
+        for triple in triples {
             if ids.last() != Some(&triple.subject) {
                 ids.push(triple.subject);
             }
@@ -162,9 +166,10 @@ impl StreamedGraph {
         ids.extend(predicates);
         ids.sort_unstable();
         ids.dedup();
-        let terms = self.term_table(&ids)?;
+        let Some(terms) = self.term_table(&ids, bytes)? else { return Ok(None) };
         let local = |id: TermId| TermId(ids.partition_point(|other| *other < id) as u32);
         let mut last: Option<(TermId, TermId)> = None;
+        let mut triples = triples.to_vec();
         for triple in &mut triples {
             let subject = match last {
                 Some((global, local)) if global == triple.subject => local,
@@ -173,7 +178,7 @@ impl StreamedGraph {
             last = Some((triple.subject, subject));
             *triple = Triple { subject, predicate: local(triple.predicate), object: local(triple.object) };
         }
-        Ok((TripleGraph::from_parts(terms, Vec::new(), triples), ids))
+        Ok(Some((TripleGraph::from_parts(terms, Vec::new(), triples), ids)))
     }
 
     /// Returns a graph of some terms without triples. The identifier of each term there is its index in `ids`, which must be
@@ -182,35 +187,83 @@ impl StreamedGraph {
     /// # Errors
     /// If the compact form cannot be read, or lacks a term.
     pub fn select_terms(&self, ids: &[TermId]) -> io::Result<TripleGraph> {
-        Ok(TripleGraph::from_parts(self.term_table(ids)?, Vec::new(), Vec::new()))
+        let terms = self.term_table(ids, u64::MAX)?.unwrap_or_default();
+        Ok(TripleGraph::from_parts(terms, Vec::new(), Vec::new()))
     }
 
-    fn term_table(&self, ids: &[TermId]) -> io::Result<TermTable> {
+    /// Returns the texts of terms; `None` if they have more than `bytes` bytes.
+    fn term_table(&self, ids: &[TermId], bytes: u64) -> io::Result<Option<TermTable>> {
         let mut table = TermTable::default();
         let mut terms = self.terms()?;
+        let mut left = bytes;
         for id in ids {
             terms.skip_to(*id)?;
             let (_, (kind, text, suffix)) = terms.next_key()?.ok_or_else(|| malformed("a term is missing"))?;
+            match left.checked_sub((text.len() + suffix.len()) as u64) {
+                Some(rest) => left = rest,
+                None => return Ok(None),
+            }
             table.push(text, suffix, kind);
         }
-        Ok(table)
+        Ok(Some(table))
     }
 
-    /// Returns graphs of at most `most` consecutive triples, which together have all triples. Each part takes a pass over the
-    /// terms.
+    /// Returns graphs of consecutive triples, which together have all triples: see [`GraphParts`].
     ///
     /// # Errors
     /// If the compact form cannot be read.
     pub fn parts(&self, most: usize) -> io::Result<impl Iterator<Item = io::Result<TripleGraph>> + '_> {
-        let mut triples = self.triples()?;
-        Ok(std::iter::from_fn(move || {
-            let part: io::Result<Vec<Triple>> = triples.by_ref().take(most).collect();
-            match part {
-                Ok(part) if part.is_empty() => None,
-                Ok(part) => Some(self.select(part).map(|(graph, _)| graph)),
-                Err(error) => Some(Err(error)),
+        let mut parts = GraphParts::new(self, most)?;
+        Ok(std::iter::from_fn(move || parts.next_part(self).transpose()))
+    }
+}
+
+/// Cursor over the parts of a [`StreamedGraph`]: graphs of at most `most` consecutive triples, and 128 MiB of texts. A triple that
+/// exceeds this is a part. Each part takes a pass over the terms; one with more text takes some more.
+pub struct GraphParts {
+    triples: TripleCursor,
+    most: usize,
+    /// Maximum size of the texts of a part.
+    bytes: u64,
+    /// Triples that were read and do not belong to a part yet.
+    waiting: Vec<Triple>,
+}
+
+impl GraphParts {
+    /// Begins before the first triple.
+    ///
+    /// # Errors
+    /// If the compact form cannot be read.
+    pub fn new(graph: &StreamedGraph, most: usize) -> io::Result<Self> {
+        Ok(Self { triples: graph.triples()?, most, bytes: MAX_PART_BYTES, waiting: Vec::new() })
+    }
+
+    /// Returns the next part of the graph; `None` after the last one, and after an error.
+    ///
+    /// # Errors
+    /// If the compact form cannot be read.
+    pub fn next_part(&mut self, graph: &StreamedGraph) -> io::Result<Option<TripleGraph>> {
+        let part = self.read_part(graph);
+        if part.is_err() {
+            (self.most, self.waiting) = (0, Vec::new());
+        }
+        part
+    }
+
+    fn read_part(&mut self, graph: &StreamedGraph) -> io::Result<Option<TripleGraph>> {
+        if self.waiting.is_empty() {
+            self.waiting = self.triples.by_ref().take(self.most).collect::<io::Result<_>>()?;
+        }
+        let mut length = self.waiting.len();
+        while length > 0 {
+            let bytes = if length == 1 { u64::MAX } else { self.bytes };
+            if let Some((part, _)) = graph.select(&self.waiting[..length], bytes)? {
+                self.waiting.drain(..length);
+                return Ok(Some(part));
             }
-        }))
+            length = length.div_ceil(2);
+        }
+        Ok(None)
     }
 }
 
@@ -437,4 +490,39 @@ fn skip(input: &mut impl BufRead, mut bytes: u64) -> io::Result<()> {
         bytes -= step;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TripleGraphBuilder;
+    use oxrdf::{LiteralRef, NamedNodeRef, TripleRef};
+
+    #[test]
+    fn parts_are_limited_by_the_size_of_texts() {
+        let iri = NamedNodeRef::new_unchecked;
+        let mut builder = TripleGraphBuilder::new();
+        for length in 1..=20 {
+            let text = "a".repeat(10 * length);
+            builder.insert(TripleRef::new(iri("e:s"), iri("e:p"), LiteralRef::new_simple_literal(&text)));
+        }
+        let graph = builder.finish();
+        let compact = graph.to_compact();
+        let streamed = StreamedGraph::open(move || Ok(Box::new(io::Cursor::new(compact.clone())))).expect("opened");
+        for bytes in [0, 50, 250, 10_000] {
+            let mut parts = GraphParts { bytes, ..GraphParts::new(&streamed, 7).expect("opened") };
+            let mut all = Vec::new();
+            while let Some(part) = parts.next_part(&streamed).expect("read") {
+                let triples: Vec<_> = part.triples().iter().map(|triple| part.to_triple(*triple)).collect();
+                let size: usize = triples.iter().map(|triple| triple.object.to_string().len()).sum();
+                assert!(
+                    (1..=7).contains(&triples.len()) && (triples.len() == 1 || size as u64 <= bytes + 14),
+                    "{bytes}"
+                );
+                all.extend(triples);
+            }
+            let whole: Vec<_> = graph.triples().iter().map(|triple| graph.to_triple(*triple)).collect();
+            assert_eq!(all, whole, "{bytes}");
+        }
+    }
 }

@@ -5,7 +5,7 @@
 use super::Live;
 use super::changes::{Control, Failure, MAX_LISTED};
 use super::jobs::{Progress, is_zero};
-use crate::parsing::{Parser, store_outcome, without_conflicts};
+use crate::parsing::{Parser, remove_conflicts, store_outcome};
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_harvest::{
     Batch, DatasetSink, HarvestOptions, HarvestProgress, HarvestReport, HarvestRequest, Harvester, StoreOutcome,
@@ -194,7 +194,8 @@ impl LiveSink<'_> {
 impl DatasetSink for LiveSink<'_> {
     fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, BoxError> {
         let _change = self.live.lock_changes();
-        let (datasets, mut outcomes) = without_conflicts(&self.live.store, &self.existing, batch.datasets)?;
+        let mut datasets = batch.datasets;
+        let mut outcomes = remove_conflicts(&mut datasets, &self.existing, &self.live.store)?;
         let stamp = Stamp { now: None, origin: origin(&batch.source) };
         let load = LoadOptions { stamp, reader: self.parser.contents(), ..LoadOptions::default() };
         let catalog = Catalog { folder: batch.folder, datasets, ..Catalog::default() };

@@ -13,6 +13,8 @@ use std::io;
 
 /// Maximum number of triples of one subject in the random half of a sample.
 const MAX_DESCRIPTION: usize = 100;
+/// Maximum size of the texts of a sample in bytes: 256 MiB. A sample with more is thinned out.
+const MAX_SAMPLE_BYTES: u64 = 256 << 20;
 
 /// Triple of numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -81,8 +83,14 @@ pub fn sample_stream(graph: &StreamedGraph, profile: Profile, budget: usize) -> 
     triples.append(&mut descriptions.triples);
     triples.sort_unstable();
     triples.dedup();
+    let (selected, ids) = loop {
+        let bytes = if triples.len() <= 1 { u64::MAX } else { MAX_SAMPLE_BYTES };
+        match graph.select(&triples, bytes)? {
+            Some(selected) => break selected,
+            None => triples = triples.into_iter().step_by(2).collect(),
+        }
+    };
     let is_whole = triples.len() as u64 == graph.len();
-    let (selected, ids) = graph.select(triples)?;
     let profile = profile.in_selection(&ids);
     Ok(StreamedSample { sample: SampledGraph { graph: selected, profile, is_whole, count_error: 0 }, ids })
 }
