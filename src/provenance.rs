@@ -40,6 +40,11 @@ pub(super) fn write(path: &Path, record: &impl Serialize) -> anyhow::Result<()> 
     write_atomically(path, &text)
 }
 
+/// Returns true if both paths lead to the same existing file.
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
 /// Checks that [`write_atomically`] can write a file, which keeps its content.
 pub(super) fn check_writable(path: &Path) -> anyhow::Result<()> {
     if is_special(path) {

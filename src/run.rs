@@ -59,11 +59,8 @@ fn tag(text: &str) -> Result<String, String> {
 pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let topics = Topics::read(&arguments.topics)?;
     if let Some(output) = &arguments.output {
-        let is_topics = output
-            .canonicalize()
-            .is_ok_and(|output| arguments.topics.canonicalize().is_ok_and(|topics| topics == output));
         ensure!(
-            !is_topics,
+            !provenance::is_same_file(output, &arguments.topics),
             "the output file {} is the file of topics, which it would replace; choose another one",
             output.display()
         );

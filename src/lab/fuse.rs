@@ -77,10 +77,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         "the constant of rrf cannot be {}: use a number from 0",
         arguments.k
     );
-    let same =
-        |path: &PathBuf| path.canonicalize().is_ok_and(|path| arguments.output.canonicalize().is_ok_and(|o| o == path));
     ensure!(
-        !arguments.runs.iter().any(same),
+        !arguments.runs.iter().any(|path| provenance::is_same_file(path, &arguments.output)),
         "{} is both an input run and the output: choose another --output",
         arguments.output.display()
     );

@@ -21,9 +21,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    let output = arguments.output.canonicalize().ok();
     ensure!(
-        output.is_none() || arguments.runs.iter().all(|path| path.canonicalize().ok() != output),
+        !arguments.runs.iter().any(|path| provenance::is_same_file(path, &arguments.output)),
         "{} is both an input run and the output: choose another --output",
         arguments.output.display()
     );

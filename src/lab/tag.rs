@@ -5,8 +5,8 @@
 mod papers;
 mod report;
 
-use crate::ExitStatus;
 use crate::terminal::{grouped, rate};
+use crate::{ExitStatus, provenance};
 use anyhow::{Context, ensure};
 use lodeseek_catalog::{Catalog, Metadata};
 use lodeseek_lab::tagger::{Lexicon, Mention, Statistics, Tagger, TaggerOptions, Verdict};
@@ -137,8 +137,11 @@ fn tag(tagger: &Tagger, arguments: &Arguments, report: &mut Report) -> anyhow::R
 /// Opens the output for tagged papers, if there is one.
 fn output(arguments: &Arguments) -> anyhow::Result<Option<Box<dyn Write>>> {
     if let Some(path) = &arguments.output {
-        let same = path.canonicalize().is_ok_and(|path| arguments.papers.canonicalize().is_ok_and(|own| own == path));
-        ensure!(!same, "{} is both the papers and the output", path.display());
+        ensure!(
+            !provenance::is_same_file(path, &arguments.papers),
+            "{} is both the papers and the output",
+            path.display()
+        );
         let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
         return Ok(Some(Box::new(BufWriter::new(file))));
     }

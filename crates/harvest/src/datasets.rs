@@ -1,8 +1,9 @@
 //! Processing of listed datasets: ids, change detection, batching and removal of delisted datasets.
 
 use super::state::{DatasetRecord, hash_of_text};
-use super::{Batch, DelistedPolicy, HarvestError, IdScheme, MAX_IRI_BYTES, Run, Source, SourceReport, StoreOutcome};
+use super::{Batch, DelistedPolicy, HarvestError, IdScheme, Run, Source, SourceReport, StoreOutcome};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Iris, LocalCopy, dcat, disambiguate_id};
+use lodeseek_net::egress::MAX_IRI_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Size of descriptions and described files in bytes at which pending datasets are stored.

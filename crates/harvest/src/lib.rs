@@ -38,9 +38,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Maximum size of the address of a page, and of the IRI of a dataset, in bytes. Longer addresses cannot be requested.
-const MAX_IRI_BYTES: usize = 8192;
-
 /// Limits of one harvest.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {

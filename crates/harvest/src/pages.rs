@@ -1,8 +1,9 @@
 //! Traversal of the pages of a source.
 
 use super::fetch::{FetchedFile, Purpose, written_origin};
-use super::{HarvestError, MAX_IRI_BYTES, Run, Source, ckan};
+use super::{HarvestError, Run, Source, ckan};
 use lodeseek_catalog::{Catalog, CatalogError, CatalogSource, Dialect};
+use lodeseek_net::egress::MAX_IRI_BYTES;
 use oxiri::Iri;
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;

@@ -14,9 +14,14 @@ pub(crate) const PAGE: usize = 50;
 pub(crate) struct TriplePage {
     pub(crate) triples: Vec<LabelledTriple>,
     pub(crate) skipped: usize,
-    /// Number of triples before the next page. A page of long texts has fewer than [`PAGE`] triples.
-    pub(crate) end: usize,
     pub(crate) more: bool,
+}
+
+impl TriplePage {
+    /// Returns the number of triples before the next page. A page of long texts has fewer than [`PAGE`] triples.
+    pub(crate) fn end(&self) -> usize {
+        self.skipped + self.triples.len()
+    }
 }
 
 /// A resource of a dataset.
@@ -97,7 +102,7 @@ pub(crate) fn examples(
                 described.insert(other_name(other));
             }
         }
-        let to = TriplePage { triples: Vec::new(), skipped: 0, end: 0, more: false };
+        let to = TriplePage { triples: Vec::new(), skipped: 0, more: false };
         let label = labels.label_of(&node, languages);
         examples.push((place, Entity { name: name.clone(), label, out, to, described }));
         if examples.len() == most {
@@ -161,7 +166,7 @@ impl LabelledTriples {
 
     fn page(&self, excerpt: &Excerpt, skipped: usize, languages: &[String]) -> TriplePage {
         let triples = self.with_labels(&excerpt.triples, languages);
-        TriplePage { triples, skipped, end: skipped + excerpt.triples.len(), more: excerpt.more }
+        TriplePage { triples, skipped, more: excerpt.more }
     }
 
     fn with_labels(&self, triples: &[Triple], languages: &[String]) -> Vec<LabelledTriple> {
@@ -201,6 +206,6 @@ mod tests {
         builder.insert_with_labels(triple.as_ref());
         let labels = LabelledTriples { graph: builder.finish(), others: Vec::new() };
         let page = labels.page(&Excerpt { triples: vec![triple], more: true }, 7, &[]);
-        assert_eq!((page.triples.len(), page.skipped, page.end, page.more), (1, 7, 8, true));
+        assert_eq!((page.triples.len(), page.skipped, page.end(), page.more), (1, 7, 8, true));
     }
 }

@@ -81,10 +81,17 @@ pub fn remove_conflicts(
     existing: &BTreeSet<DatasetId>,
     store: &Store,
 ) -> Result<Vec<(DatasetId, StoreOutcome)>, StoreError> {
-    let present = store.ids()?;
-    let is_conflict = |id: &DatasetId| present.binary_search(id).is_ok() && !existing.contains(id);
-    let conflicts = datasets.extract_if(.., |dataset| is_conflict(&dataset.metadata.id));
-    Ok(conflicts.map(|dataset| (dataset.metadata.id, StoreOutcome::Conflict)).collect())
+    let (mut own, mut conflicts) = (Vec::with_capacity(datasets.len()), Vec::new());
+    for dataset in std::mem::take(datasets) {
+        let id = &dataset.metadata.id;
+        if !existing.contains(id) && store.contains(id)? {
+            conflicts.push((dataset.metadata.id, StoreOutcome::Conflict));
+        } else {
+            own.push(dataset);
+        }
+    }
+    *datasets = own;
+    Ok(conflicts)
 }
 
 /// Returns the outcome of a loaded dataset that a harvester expects. One whose worker failed is read again by the next harvest,

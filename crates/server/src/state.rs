@@ -15,7 +15,8 @@ use crate::sparql::{Editor, SparqlState};
 use crate::workers::Workers;
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
-use lodeseek_engine::{QuerySyntax, SearchRequest, Searcher, SnippetKind};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::{Card, QuerySyntax, SearchRequest, Searcher, SnippetKind};
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::{PartForm, parse_query};
 use lodeseek_net::egress::IpNet;
@@ -359,6 +360,33 @@ impl AppState {
         } else {
             Ok(None)
         }
+    }
+
+    /// Runs expensive work, as [`work`](Self::work) does, with a permit ([`acquire_permit`](Self::acquire_permit)) that ends with
+    /// the work, even if the client has left.
+    pub(crate) async fn work_with_permit<T: Send + 'static>(
+        &self,
+        client: Client,
+        work: impl FnOnce(&Self) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let permit = self.acquire_permit(client).await?;
+        let permitted = move |state: &Self| {
+            let _permit = permit;
+            work(state)
+        };
+        self.work(permitted).await
+    }
+
+    /// Returns the card of a dataset, or status 404, without a permit.
+    pub(crate) async fn card(&self, id: &DatasetId) -> Result<Card, ApiError> {
+        let id = id.clone();
+        self.work(move |state| state.searcher.catalog().card(&id)?.ok_or_else(|| ApiError::no_dataset(&id))).await
+    }
+
+    /// Status 404 for an unknown dataset, without a permit.
+    pub(crate) async fn check_dataset(&self, id: &DatasetId) -> Result<(), ApiError> {
+        let id = id.clone();
+        self.work(move |state| if state.store.contains(&id)? { Ok(()) } else { Err(ApiError::no_dataset(&id)) }).await
     }
 
     /// Runs work that computes or reads the disk on a thread for blocking work.

@@ -45,6 +45,11 @@ impl Store {
         Ok(versions)
     }
 
+    /// Returns true if a dataset has a current version.
+    pub fn contains(&self, id: &DatasetId) -> Result<bool, StoreError> {
+        Ok(self.version(id)?.is_some())
+    }
+
     pub(super) fn version(&self, id: &DatasetId) -> Result<Option<String>, StoreError> {
         let quads = self.pointer_quads(id)?;
         Ok(quads.iter().find_map(|quad| self.read_pointer(quad)).map(|(_, version)| version))

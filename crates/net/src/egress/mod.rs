@@ -34,7 +34,7 @@ mod cancellation;
 pub use cancellation::Cancellation;
 pub use error::{EgressError, EgressFault};
 pub use ipnet::IpNet;
-pub use policy::{EgressPolicy, IriPrefix, OtherHosts, PrefixError};
+pub use policy::{EgressPolicy, IriPrefix, MAX_IRI_BYTES, OtherHosts, PrefixError};
 pub use resolve::{Resolve, SystemResolver};
 pub use response::{Body, Response};
 

@@ -5,8 +5,8 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// Maximum length of an IRI in bytes. Parameters that a request appends do not count.
-const MAX_IRI_BYTES: usize = 8 << 10;
+/// Maximum length of an IRI that can be requested, in bytes. Parameters that a request appends do not count.
+pub const MAX_IRI_BYTES: usize = 8 << 10;
 
 /// Egress policy. The default blocks every request.
 ///

@@ -111,10 +111,14 @@ impl Live {
         self.stop.is_requested()
     }
 
-    /// Updates the vectors of datasets and works until the server stops. Returns the number of datasets encoded. The next start
-    /// encodes what is missing.
-    pub(super) fn encode(&self) -> Result<usize, EngineError> {
-        self.searcher.encode(&|| self.is_stopping())
+    /// Updates the vectors of datasets and works, and then the statistics of queries, until the server stops. Returns the number
+    /// of datasets encoded. The next start makes what is missing.
+    pub(super) fn update_vectors_and_statistics(&self) -> Result<usize, EngineError> {
+        let encoded = self.searcher.encode(&|| self.is_stopping())?;
+        if !self.is_stopping() {
+            self.queries.prepare_statistics()?;
+        }
+        Ok(encoded)
     }
 
     /// Returns the cancellation of work that ends when the server stops.

@@ -545,9 +545,6 @@ impl Upkeep {
 fn update_derived(live: &Live) -> Result<(), EngineError> {
     let _change = live.lock_changes();
     live.updater(LoadOptions::default()).find_duplicates()?;
-    live.encode()?;
-    if !live.is_stopping() {
-        live.queries.prepare_statistics()?;
-    }
+    live.update_vectors_and_statistics()?;
     Ok(())
 }

@@ -54,7 +54,7 @@ impl HarvestSchedule {
                 return;
             }
             for (source, due) in self.sources.iter().zip(&mut due) {
-                if live.cancellation().is_cancelled() {
+                if live.is_stopping() {
                     return;
                 }
                 let started = Instant::now();
@@ -101,10 +101,7 @@ impl HarvestSchedule {
         if has_changes(&report) {
             live.updater(LoadOptions::default()).find_duplicates()?;
         }
-        let encoded = live.encode()?;
-        if !live.is_stopping() {
-            live.queries.prepare_statistics()?;
-        }
+        let encoded = live.update_vectors_and_statistics()?;
         drop(change);
         log_failures(&report, &problems);
         Ok(summary(&report, encoded))

@@ -55,13 +55,9 @@ pub(super) async fn dataset(
 }
 
 async fn linked_data(state: &AppState, client: Client, id: DatasetId, syntax: RdfSyntax) -> Result<Response, ApiError> {
-    // The status 404 needs no permit.
-    let checked = id.clone();
-    state.work(move |state| state.store.resources(&checked).map(|_| ()).map_err(ApiError::from)).await?;
-    let permit = state.acquire_permit(client).await?;
+    state.check_dataset(&id).await?;
     let bytes = state
-        .work(move |state| {
-            let _permit = permit;
+        .work_with_permit(client, move |state| {
             let triples = dataset_triples(&state.store, &id)?;
             syntax.write(&triples).map_err(|error| ApiError::internal(&error))
         })

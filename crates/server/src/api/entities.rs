@@ -123,10 +123,8 @@ pub(super) async fn page(
 }
 
 async fn search(state: &AppState, client: Client, request: EntityRequest) -> Result<Found, ApiError> {
-    let permit = state.acquire_permit(client).await?;
     state
-        .work(move |state| {
-            let _permit = permit;
+        .work_with_permit(client, move |state| {
             for id in &request.datasets {
                 if state.searcher.catalog().numeric_facts(id)?.is_none() {
                     return Err(ApiError::no_dataset(id));

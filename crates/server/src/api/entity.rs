@@ -101,14 +101,9 @@ async fn answer(
     }
     let languages = languages(headers, parameters.lang.as_deref())?;
     let page = page.clone();
-    let checked = id.clone();
-    let card = state
-        .work(move |state| state.searcher.catalog().card(&checked)?.ok_or_else(|| ApiError::no_dataset(&checked)))
-        .await?;
-    let permit = state.acquire_permit(client).await?;
+    let card = state.card(&id).await?;
     state
-        .work(move |state| {
-            let _permit = permit;
+        .work_with_permit(client, move |state| {
             let resources = state.store.resources(&id)?;
             match syntax {
                 Some(syntax) => description(&resources, &node, syntax),

@@ -54,24 +54,8 @@ async fn with_dataset<T: Send + 'static>(
     id: DatasetId,
     work: impl FnOnce(&AppState, &DatasetId) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let named = id.clone();
-    state.work(move |state| state.store.resources(&named).map(|_| ()).map_err(ApiError::from)).await?;
-    work_with_permit(state, client, move |state| work(state, &id)).await
-}
-
-/// Waits for a permit for an expensive request, and holds it during the work.
-async fn work_with_permit<T: Send + 'static>(
-    state: &AppState,
-    client: Client,
-    work: impl FnOnce(&AppState) -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    let permit = state.acquire_permit(client).await?;
-    state
-        .work(move |state| {
-            let _permit = permit;
-            work(state)
-        })
-        .await
+    state.check_dataset(&id).await?;
+    state.work_with_permit(client, move |state| work(state, &id)).await
 }
 
 #[utoipa::path(get, path = "/api/quality", tag = "Quality", operation_id = "qualityOfAll",
@@ -81,12 +65,12 @@ async fn work_with_permit<T: Send + 'static>(
         ClientLimit<JsonError>,
         Busy<JsonError>))]
 pub(super) async fn all(State(state): State<AppState>, client: Client) -> Response {
-    let overview = work_with_permit(&state, client, overview).await;
+    let overview = state.work_with_permit(client, overview).await;
     overview.map(|overview| Json(overview_json(&overview))).into_response()
 }
 
 pub(super) async fn page_of_all(State(state): State<AppState>, client: Client, page: PageContext) -> Response {
-    match work_with_permit(&state, client, overview).await {
+    match state.work_with_permit(client, overview).await {
         Ok(overview) => pages::quality(&page, &overview),
         Err(failed) => pages::error(&page, &failed),
     }

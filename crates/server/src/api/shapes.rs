@@ -47,9 +47,7 @@ pub(super) async fn shapes(
     if matches_tag(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, cacheable(&tag)).into_response());
     }
-    let permit = state.acquire_permit(client).await?;
-    let made = state.work(move |state| {
-        let _permit = permit;
+    let made = state.work_with_permit(client, move |state| {
         let shapes = dataset_shapes(&state.store, &entry).map_err(shapes_error)?;
         response_formats::graph(&shapes, media_type)
     });
@@ -91,13 +89,8 @@ pub(super) async fn void(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (id, media_type) = request(id, query.as_deref(), &headers)?;
-    // The status 404 needs no permit.
-    let checked = id.clone();
-    state.work(move |state| state.store.resources(&checked).map(|_| ()).map_err(ApiError::from)).await?;
-    let permit = state.acquire_permit(client).await?;
-    let written = state.work(move |state| {
-        let _permit = permit;
-        response_formats::graph(&dataset_void(&state.store, &id)?, media_type)
-    });
+    state.check_dataset(&id).await?;
+    let written = state
+        .work_with_permit(client, move |state| response_formats::graph(&dataset_void(&state.store, &id)?, media_type));
     written.await
 }

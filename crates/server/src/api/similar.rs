@@ -221,11 +221,9 @@ pub(super) async fn example(
                 Ok((source.name, parsed))
             })
             .await?;
-        let permit = state.acquire_permit(client).await?;
         let context = page.clone();
         state
-            .work(move |state| {
-                let _permit = permit;
+            .work_with_permit(client, move |state| {
                 let found = state.searcher.similar_to(&parsed.example, depth)?;
                 let report = ExampleReport { name, triples: parsed.example.len(), problems: parsed.problems };
                 Ok(match form {
@@ -266,21 +264,19 @@ async fn similar_to_dataset(
     let depth = parameters.depth()?;
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     let page = page.clone();
-    let named = id.clone();
-    let card = state
-        .work(move |state| state.searcher.catalog().card(&named)?.ok_or_else(|| ApiError::no_dataset(&named)))
-        .await?;
-    let permit = state.acquire_permit(client).await?;
+    state.check_dataset(&id).await?;
     state
-        .work(move |state| {
-            let _permit = permit;
+        .work_with_permit(client, move |state| {
             let missing = || ApiError::no_dataset(&id);
             let found: SimilarDatasets = state.searcher.similar(&id, depth)?.ok_or_else(missing)?;
             match form {
                 Format::Json => {
                     Ok(Json(json!({ "dataset": id, "of": found.of, "similar": found.similar })).into_response())
                 }
-                Format::Html => Ok(pages::similar(&page, &card, &found)),
+                Format::Html => {
+                    let card = state.searcher.catalog().card(&id)?.ok_or_else(missing)?;
+                    Ok(pages::similar(&page, &card, &found))
+                }
             }
         })
         .await

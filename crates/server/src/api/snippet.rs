@@ -186,11 +186,9 @@ async fn answer(
     {
         return Ok((StatusCode::NOT_MODIFIED, cacheable(tag)).into_response());
     }
-    let permit = state.acquire_permit(client).await?;
     let page = page.clone();
     state
-        .work(move |state| {
-            let _permit = permit;
+        .work_with_permit(client, move |state| {
             let (made, is_cut) = make(state, &id, &request)?;
             let response = respond(state, &page, &made, &request, form)?;
             Ok(match tag {

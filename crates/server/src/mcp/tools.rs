@@ -298,9 +298,7 @@ fn schema(state: &AppState, id: &DatasetId) -> Result<Value, ApiError> {
 
 async fn find_sources(server: &McpServer, caller: &Caller, query: String) -> Result<Value, String> {
     let client = Client(caller.address(&server.state.proxies));
-    let permit = server.state.acquire_permit(client).await.map_err(|error| error.message)?;
-    let found = server.state.work(move |state| {
-        let _permit = permit;
+    let found = server.state.work_with_permit(client, move |state| {
         let found = state.sparql.engine.sources(&query, &state.sparql.limits)?;
         Ok(found.to_json(state.store.iris()))
     });

@@ -207,15 +207,10 @@ pub(crate) async fn dataset(
     id: DatasetId,
 ) -> Response {
     let context = page.clone();
-    let checked = id.clone();
     let complete = async {
-        let card = state
-            .work(move |state| state.searcher.catalog().card(&checked)?.ok_or_else(|| ApiError::no_dataset(&checked)))
-            .await?;
+        let card = state.card(&id).await?;
         // Examples are read from the content, and similar datasets are found among all.
-        let permit = state.acquire_permit(client).await?;
-        let loaded = state.work(move |state| {
-            let _permit = permit;
+        let loaded = state.work_with_permit(client, move |state| {
             let iri = state.store.iris().dataset(&id);
             let (described, base) = (PortalMetadata::read(&state.store, &id)?, public.as_str());
             let own = public.link(iri.as_str(), state.store.iris());

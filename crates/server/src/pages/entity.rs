@@ -89,9 +89,9 @@ pub(crate) fn entity(page: &PageContext, card: &Card, found: &Entity) -> Respons
         };
         Pages {
             from: page.skipped + 1,
-            until: page.end,
+            until: page.end(),
             previous: (page.skipped > 0).then(|| link(page.skipped.saturating_sub(PAGE))),
-            next: page.more.then(|| link(page.end)),
+            next: page.more.then(|| link(page.end())),
         }
     };
     render(&EntityPage {

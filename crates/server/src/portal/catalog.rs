@@ -122,12 +122,8 @@ async fn respond(
     let request = Request::read(parameters, headers, suffix)?;
     let profile = request.profile;
     let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let permit = state.acquire_permit(client).await?;
-    let page_of = move |state: &AppState| {
-        let _permit = permit;
-        page(state, &links, &request, media_type, known.as_deref())
-    };
-    let made = state.work(page_of).await?;
+    let page_of = move |state: &AppState| page(state, &links, &request, media_type, known.as_deref());
+    let made = state.work_with_permit(client, page_of).await?;
     let mut response = match made.body {
         Some(bytes) => response_formats::sent(media_type, bytes),
         None => StatusCode::NOT_MODIFIED.into_response(),
@@ -330,8 +326,8 @@ impl CatalogEntry {
 
 /// Reads the datasets of a page, and their series: profiles require the description of a series that a dataset links to.
 ///
-/// Status 400 if several datasets have more than `max_bytes` of descriptions. A page with one dataset is always possible: series
-/// that exceed `max_bytes` are omitted. Their descriptions are on their own pages.
+/// Status 400 if several datasets have more than `max_bytes` of descriptions. A page with one dataset is always possible: from
+/// the first series that exceeds `max_bytes` on, series are omitted. Their descriptions are on their own pages.
 fn read_entries<'i>(
     state: &AppState,
     ids: impl Iterator<Item = &'i DatasetId>,
@@ -359,10 +355,11 @@ fn read_entries<'i>(
     }
     for id in &series {
         let entry = CatalogEntry { record: Vec::new(), is_listed: false, ..CatalogEntry::read(state, id)? };
-        if bytes + entry.bytes() <= max_bytes {
-            bytes += entry.bytes();
-            entries.push(entry);
+        bytes += entry.bytes();
+        if bytes > max_bytes {
+            break;
         }
+        entries.push(entry);
     }
     Ok(entries)
 }
@@ -523,15 +520,19 @@ mod tests {
     use lodeseek_engine::{IndexOptions, Indexer, Searcher};
     use lodeseek_sparql::SparqlLimits;
     use lodeseek_store::{Loader, Store};
+    use std::path::Path;
+
+    fn empty_state(folder: &Path) -> AppState {
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(folder, iris).expect("a store");
+        Indexer::new(&store, IndexOptions::default()).run(&|_| ()).expect("indexed");
+        AppState::new(Searcher::open(folder).expect("an index"), store, SparqlLimits::default())
+    }
 
     #[test]
     fn the_listing_is_made_anew_when_the_catalogue_changes() {
         let folder = tempfile::tempdir().expect("a folder");
-        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-        let store = Store::in_memory(folder.path(), iris).expect("a store");
-        Indexer::new(&store, IndexOptions::default()).run(&|_| ()).expect("indexed");
-        let searcher = Searcher::open(folder.path()).expect("an index");
-        let state = AppState::new(searcher, store, SparqlLimits::default());
+        let state = empty_state(folder.path());
         let listing = || Listing::current(&state).expect("a listing");
         assert!(listing().ids.is_empty());
         assert!(Arc::ptr_eq(&listing(), &listing()), "nothing changed");
@@ -548,11 +549,7 @@ mod tests {
     #[test]
     fn pages_of_several_datasets_are_limited_in_bytes() {
         let folder = tempfile::tempdir().expect("a folder");
-        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
-        let store = Store::in_memory(folder.path(), iris).expect("a store");
-        Indexer::new(&store, IndexOptions::default()).run(&|_| ()).expect("indexed");
-        let searcher = Searcher::open(folder.path()).expect("an index");
-        let state = AppState::new(searcher, store, SparqlLimits::default());
+        let state = empty_state(folder.path());
         let path = folder.path().join("catalog.ttl");
         let turtle = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . \
                       <http://e.org/1> a dcat:Dataset ; dct:title \"Fish\" . \
