@@ -78,7 +78,7 @@ class Run:
         self.code, self.out, self.err = code, out, err
 
     def panicked(self):
-        return self.code < 0 or self.code >= 101 or "panicked" in self.err
+        return self.code < 0 or self.code >= 101 or "panicked at" in self.err
 
     def is_clear_error(self):
         return self.code == 2 and any(remedy in self.err for remedy in REMEDIES)

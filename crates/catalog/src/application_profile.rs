@@ -25,6 +25,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+/// Maximum size of a licence that each distribution repeats, in bytes.
+const MAX_COPIED_BYTES: usize = 2048;
 const LEGAL_RESOURCE: &str = "http://data.europa.eu/eli/ontology#LegalResource";
 const AS_WKT: &str = "http://www.opengis.net/ont/geosparql#asWKT";
 
@@ -445,7 +447,9 @@ impl<'d> Writer<'d> {
             self.add(&part, dcat::ACCESS_URL, node.clone());
             self.add(&part, dcat::DOWNLOAD_URL, content.clone());
         }
-        let license: Option<Term> = self.objects(&node, dcterms::LICENSE).next().cloned();
+        let mut licenses = self.objects(&node, dcterms::LICENSE);
+        let license = licenses.find(|license| license.to_string().len() <= MAX_COPIED_BYTES).cloned();
+        drop(licenses);
         for distribution in distributions {
             self.complete_distribution(&distribution, license.as_ref(), content);
         }

@@ -10,11 +10,11 @@
 //! every run. Nodes with equal content are one part. Compare the concise bounded description,
 //! <https://www.w3.org/submissions/CBD/>.
 
-use super::node_reader::{MAX_TEXT, NodeReader, is_short};
+use super::node_reader::{MAX_TEXT_BYTES, NodeReader, is_short};
 use super::statement::{Node, Statement, Value};
 use super::typed_fields::{self, date, iri_or_literal, part_name};
-use super::{Agent, Dataset};
-use lodeseek_rdf::vocab::{adms, dc11, dcat, dcterms, foaf, lodeseek, owl, prov, rdf, sd, skos, void};
+use super::{Agent, Dataset, box_of_geojson, box_of_wkt};
+use lodeseek_rdf::vocab::{adms, dc11, dcat, dcterms, foaf, geosparql, lodeseek, owl, prov, rdf, sd, skos, void};
 use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, local_name};
 use oxrdf::{Literal, NamedNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -54,8 +54,12 @@ const STATED: &[&str] = &[
 const ACCEPTED_TERMS: &[&str] = &[lodeseek::STATED, lodeseek::SERVED_BY];
 const AGENTS: &[&str] = &[dcterms::CREATOR, dcterms::PUBLISHER, dc11::CREATOR];
 
-/// Maximum number of statements about a catalogue, record or service that are repeated for each of its datasets.
+/// Maximum number of statements about a catalogue, record or service that are repeated for each of its datasets, and maximum size
+/// of their objects in bytes.
 const HEADER: usize = 1000;
+const MAX_HEADER_BYTES: usize = 64 << 10;
+/// Maximum number of characters of a property in the name of a part.
+const MAX_KIND: usize = 64;
 
 /// Properties with addresses of files and pages. Statements about a file are not statements about its distribution.
 const ADDRESSES: &[&str] = &[dcat::DOWNLOAD_URL, dcat::ACCESS_URL, void::DATA_DUMP, dcat::LANDING_PAGE];
@@ -122,7 +126,14 @@ impl<'g> CatalogIndex<'g> {
 
 fn header(graph: &TripleGraph, node: TermId) -> Vec<Triple> {
     let is_member = |triple: &&Triple| MEMBERSHIP.contains(&graph.term(triple.predicate).text());
-    graph.subject_triples(node).iter().filter(|triple| !is_member(triple)).take(HEADER).copied().collect()
+    let mut left = MAX_HEADER_BYTES;
+    let mut fits = |triple: &&Triple| {
+        let rest = left.checked_sub(graph.term(triple.object).text().len());
+        left = rest.unwrap_or(left);
+        rest.is_some()
+    };
+    let triples = graph.subject_triples(node).iter().filter(|triple| !is_member(triple));
+    triples.filter(&mut fits).take(HEADER).copied().collect()
 }
 
 /// Nodes of one description.
@@ -324,9 +335,16 @@ impl<'g> BoundedDescription<'g> {
             Some(property) => local_name(property),
             None => local_name(self.graph().term(*self.via.get(&node)?).text()),
         };
-        let kind: String = via.chars().filter(char::is_ascii_alphanumeric).collect();
+        let kind: String = via.chars().filter(char::is_ascii_alphanumeric).take(MAX_KIND).collect();
         Some(part_name(&kind, &[&hex(self.colors.get(&node)?)]))
     }
+}
+
+/// Returns the bounding box of a geometry in Well-known Text or GeoJSON, in Well-known Text.
+fn bounding_box(term: TermRef<'_>) -> Option<Literal> {
+    let TermRef::Literal { lexical, .. } = term else { return None };
+    let bounds = box_of_wkt(lexical).or_else(|| box_of_geojson(lexical))?;
+    Some(Literal::new_typed_literal(bounds.to_wkt(), NamedNode::new_unchecked(geosparql::WKT_LITERAL)))
 }
 
 fn digest<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Color {
@@ -358,8 +376,10 @@ pub(super) struct ExtraStatements<'g> {
     names: FxHashMap<TermId, Node>,
     agents: FxHashMap<TermId, Agent>,
     out: Vec<Statement>,
-    /// Number of statements whose text is too long.
+    /// Number of statements whose text or IRI is too long.
     long_texts: usize,
+    /// Number of geometries that are too large, so that the description has their bounding boxes.
+    large_geometries: usize,
 }
 
 impl<'g> ExtraStatements<'g> {
@@ -371,7 +391,7 @@ impl<'g> ExtraStatements<'g> {
         names.extend(named.nodes);
         names.extend(named.agents.iter().map(|(&node, agent)| (node, Node::Part(typed_fields::agent_part(agent)))));
         names.insert(description.reader.node, Node::Dataset);
-        Self { description, names, agents: named.agents, out: Vec::new(), long_texts: 0 }
+        Self { description, names, agents: named.agents, out: Vec::new(), long_texts: 0, large_geometries: 0 }
     }
 
     /// Returns the statements, and a message if nodes, long texts or triple terms were left out.
@@ -394,7 +414,15 @@ impl<'g> ExtraStatements<'g> {
         }
         if self.long_texts > 0 {
             let number = self.long_texts;
-            problems.push(format!("{number} texts of more than {MAX_TEXT} bytes were left out of the description"));
+            problems.push(format!(
+                "{number} texts or IRIs of more than {MAX_TEXT_BYTES} bytes were left out of the description"
+            ));
+        }
+        if self.large_geometries > 0 {
+            let number = self.large_geometries;
+            problems.push(format!(
+                "{number} geometries of more than {MAX_TEXT_BYTES} bytes were replaced by their bounding boxes"
+            ));
         }
         if triple_terms > 0 {
             problems.push(format!(
@@ -418,7 +446,13 @@ impl<'g> ExtraStatements<'g> {
         for triple in index.triples(node) {
             let predicate = graph.term(triple.predicate).text();
             if !is_short(graph, triple.object) {
-                self.long_texts += 1;
+                match bounding_box(graph.term(triple.object)) {
+                    Some(wkt) => {
+                        self.large_geometries += 1;
+                        self.out.push(Statement::new(subject.clone(), predicate, wkt));
+                    }
+                    None => self.long_texts += 1,
+                }
                 continue;
             }
             if self.description.is_internal(predicate) || self.is_internal_class(triple.object) {

@@ -1,6 +1,6 @@
 //! Types for the metadata of a dataset.
 
-use super::node_reader::MAX_TEXT;
+use super::node_reader::MAX_TEXT_BYTES;
 use super::{Node, Statement, Value, typed_fields};
 use lodeseek_ranking::DatasetId;
 use rustc_hash::FxHashSet;
@@ -366,14 +366,26 @@ impl Dataset {
         Self { metadata, distributions: Vec::new(), remote: None, extra_statements: Vec::new() }
     }
 
-    /// Removes texts of more than [`MAX_TEXT`] bytes from the metadata. Returns their number.
+    /// Removes texts of more than [`MAX_TEXT_BYTES`] bytes from the metadata. Returns their number.
     pub(super) fn omit_long_texts(&mut self) -> usize {
-        let Metadata { titles, alternatives, descriptions, notes, keywords, .. } = &mut self.metadata;
+        let metadata = &mut self.metadata;
         let mut omitted = 0;
+        let mut fits = |text: &str| {
+            omitted += usize::from(text.len() > MAX_TEXT_BYTES);
+            text.len() <= MAX_TEXT_BYTES
+        };
+        let Metadata { titles, alternatives, descriptions, notes, keywords, .. } = metadata;
         for texts in [titles, alternatives, descriptions, notes, keywords] {
-            let number = texts.len();
-            texts.retain(|text| text.value.len() <= MAX_TEXT);
-            omitted += number - texts.len();
+            texts.retain(|text| fits(&text.value));
+        }
+        metadata.themes.retain(|theme| fits(&theme.label));
+        metadata.introduced_by.retain(|work| fits(&work.title));
+        for agents in [&mut metadata.creators, &mut metadata.publishers] {
+            agents.retain(|agent| fits(&agent.name));
+        }
+        let Metadata { license, issued, modified, landing_page, .. } = metadata;
+        for value in [license, issued, modified, landing_page] {
+            value.take_if(|text| !fits(text));
         }
         omitted
     }
@@ -381,15 +393,18 @@ impl Dataset {
     /// Returns the size of all texts and IRIs of the description, in bytes.
     pub(super) fn text_bytes(&self) -> usize {
         let typed = typed_fields::statements(self, &|_| true);
+        let node_bytes = |node: &Node| match node {
+            Node::Iri(name) | Node::Part(name) => name.len(),
+            Node::Dataset => 0,
+        };
         let bytes = |statement: &Statement| {
             let object = match &statement.object {
                 Value::Literal(literal) => {
                     literal.value().len() + literal.language().unwrap_or_else(|| literal.datatype().as_str()).len()
                 }
-                Value::Node(Node::Iri(iri)) => iri.len(),
-                Value::Node(_) => 0,
+                Value::Node(node) => node_bytes(node),
             };
-            statement.predicate.len() + object
+            node_bytes(&statement.subject) + statement.predicate.len() + object
         };
         typed.iter().chain(&self.extra_statements).map(bytes).sum()
     }
@@ -410,9 +425,11 @@ mod tests {
     #[test]
     fn long_texts_are_omitted() {
         let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
-        dataset.metadata.titles = vec![Text::plain("a".repeat(MAX_TEXT + 1)), Text::plain("a")];
-        dataset.metadata.descriptions = vec![Text::plain("a".repeat(MAX_TEXT))];
-        assert_eq!(dataset.omit_long_texts(), 1);
+        dataset.metadata.titles = vec![Text::plain("a".repeat(MAX_TEXT_BYTES + 1)), Text::plain("a")];
+        dataset.metadata.descriptions = vec![Text::plain("a".repeat(MAX_TEXT_BYTES))];
+        dataset.metadata.license = Some("a".repeat(MAX_TEXT_BYTES + 1));
+        assert_eq!(dataset.omit_long_texts(), 2);
+        assert_eq!(dataset.metadata.license, None);
         assert_eq!((dataset.metadata.titles.len(), dataset.metadata.descriptions.len()), (1, 1));
     }
 

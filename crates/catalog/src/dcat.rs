@@ -254,6 +254,7 @@ fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
     let header = [owl::ONTOLOGY, void::DATASET, skos::CONCEPT_SCHEME, schema::DATASET];
     let header = header.iter().find_map(|class| instances_of(graph, class).next());
     let mut dataset = match header {
+        // What the description leaves out is in the content.
         Some(node) => {
             NodeReader { graph, node, dataset_iri: None }.dataset(id, &CatalogIndex::for_dump_header(graph, node)).0
         }
@@ -548,7 +549,7 @@ pub fn content_graph(dataset: &NamedNode, part: NamedNode) -> Vec<OxTriple> {
 mod tests {
     use super::*;
     use crate::Value;
-    use crate::node_reader::MAX_TEXT;
+    use crate::node_reader::MAX_TEXT_BYTES;
 
     fn graph_of(triples: &[OxTriple]) -> TripleGraph {
         let mut builder = TripleGraphBuilder::new();
@@ -587,25 +588,25 @@ mod tests {
 
     #[test]
     fn long_texts_of_a_description_are_left_out() {
-        let long = "a".repeat(MAX_TEXT + 1);
+        let long = "a".repeat(MAX_TEXT_BYTES + 1);
         let read = read_turtle(&format!(
             "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
              @prefix foaf: <http://xmlns.com/foaf/0.1/> .
              <http://e.org/d> a dcat:Dataset ; dct:identifier \"d\" ; dct:title \"Trees\" , \"{long}\" ; dct:license \"{long}\" ;
                dct:description \"{}\" ; dct:creator [ foaf:name \"{long}\" ; foaf:homepage <http://e.org/> ] .",
-            "b".repeat(MAX_TEXT)
+            "b".repeat(MAX_TEXT_BYTES)
         ));
         let Dataset { metadata, extra_statements, .. } = &read.datasets[0];
         assert_eq!((metadata.titles.len(), metadata.descriptions.len(), &metadata.license), (1, 1, &None));
         let is_short = |statement: &Statement| match &statement.object {
-            Value::Literal(literal) => literal.value().len() <= MAX_TEXT,
+            Value::Literal(literal) => literal.value().len() <= MAX_TEXT_BYTES,
             Value::Node(_) => true,
         };
         assert!(metadata.creators.is_empty() && extra_statements.iter().all(is_short));
-        assert!(read.problems[0].contains("3 texts of more than 100000 bytes"), "{:?}", read.problems);
+        assert!(read.problems[0].contains("3 texts or IRIs of more than 100000 bytes"), "{:?}", read.problems);
         let texts = |number: usize| {
             let texts =
-                (0..number).map(|place| format!("\"{place}{}\"", "c".repeat(MAX_TEXT - 10))).collect::<Vec<_>>();
+                (0..number).map(|place| format!("\"{place}{}\"", "c".repeat(MAX_TEXT_BYTES - 10))).collect::<Vec<_>>();
             let turtle = format!(
                 "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
                  <http://e.org/d> a dcat:Dataset ; dct:identifier \"d\" ; dct:description {} .",
@@ -615,6 +616,21 @@ mod tests {
             (catalog.datasets.len(), catalog.unreadable_entries)
         };
         assert_eq!([texts(300), texts(400)], [(1, 0), (0, 1)]);
+    }
+
+    #[test]
+    fn large_geometries_become_boxes() {
+        let points: Vec<String> =
+            (0..20_000).map(|place| format!("4 {}", 50.0 + f64::from(place) / 20_000.0)).collect();
+        let read = read_turtle(&format!(
+            "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+             <http://e.org/d> a dcat:Dataset ; dct:identifier \"d\" ; dct:title \"Trees\" ;
+               dct:spatial [ a dct:Location ; dcat:bbox \"LINESTRING({})\"^^<http://www.opengis.net/ont/geosparql#wktLiteral> ] .",
+            points.join(", ")
+        ));
+        let place = read.datasets[0].declared_place().expect("a place");
+        assert_eq!(place.bounds.to_string(), "4,50,4,50.99995");
+        assert!(read.problems[0].contains("1 geometries of more than 100000 bytes"), "{:?}", read.problems);
     }
 
     #[test]

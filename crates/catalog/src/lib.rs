@@ -52,14 +52,14 @@ pub use source::{
 pub use statement::{Node, Statement, Value};
 
 use lodeseek_rdf::dump::{self, Limits};
-use node_reader::MAX_TEXT;
+use node_reader::MAX_TEXT_BYTES;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Maximum size of all texts and IRIs of a dataset's description, in bytes: 32 MiB. Each search that finds it reads them.
+/// Maximum size of all texts and IRIs of a dataset's description, in bytes: 32 MiB. Each search that returns the dataset reads all of them.
 const MAX_DESCRIPTION: usize = 32 << 20;
 
 /// A catalogue that was read: its datasets and the problems found.
@@ -335,7 +335,8 @@ impl Catalog {
             let omitted = dataset.omit_long_texts();
             if omitted > 0 {
                 let id = &dataset.metadata.id;
-                problems.push(format!("dataset {id}: {omitted} texts of more than {MAX_TEXT} bytes were left out"));
+                problems
+                    .push(format!("dataset {id}: {omitted} texts of more than {MAX_TEXT_BYTES} bytes were left out"));
             }
             let fits = dataset.text_bytes() <= MAX_DESCRIPTION;
             if !fits {

@@ -8,12 +8,12 @@ use rustc_hash::FxHashSet;
 /// Placeholder for the catalogue's folder while IRIs are resolved. An IRI outside of it is outside of the folder.
 pub(super) const FOLDER: &str = "file:///catalog-folder/";
 
-/// Maximum size of a text or an IRI in a description, in bytes. Triples with longer ones are left out.
-pub(super) const MAX_TEXT: usize = 100_000;
+/// Maximum size of a text or an IRI in a description, in bytes. Triples with longer objects are left out.
+pub(super) const MAX_TEXT_BYTES: usize = 100_000;
 
 /// Returns true if a term is not too long for a description.
 pub(super) fn is_short(graph: &TripleGraph, term: TermId) -> bool {
-    graph.term(term).text().len() <= MAX_TEXT
+    graph.term(term).text().len() <= MAX_TEXT_BYTES
 }
 
 /// A node of a graph and its description.

@@ -12,8 +12,10 @@ use super::acordar::scalar;
 use super::{Catalog, CatalogError, Dataset, DatasetId, Metadata, Scheme, Text, Theme, Work};
 use lodeseek_rdf::dump;
 use pulldown_cmark::{Event, Options, Parser, TagEnd};
+use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
@@ -53,7 +55,13 @@ pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
             collection.add(from_entry(entry), &format!("{}: entry {}", path.display(), place + 1));
         }
     }
-    Ok(collection.catalog)
+    Ok(collection.finish())
+}
+
+/// Removes repeated values.
+fn make_distinct<T: Clone + Eq + Hash>(values: &mut Vec<T>) {
+    let mut seen = FxHashSet::default();
+    values.retain(|value| seen.insert(value.clone()));
 }
 
 /// Datasets by id; repeated entries are merged.
@@ -79,21 +87,26 @@ impl Collection {
             },
         }
     }
+
+    fn finish(mut self) -> Catalog {
+        for dataset in &mut self.catalog.datasets {
+            let Metadata { descriptions, alternatives, themes, introduced_by, .. } = &mut dataset.metadata;
+            make_distinct(descriptions);
+            make_distinct(alternatives);
+            make_distinct(themes);
+            make_distinct(introduced_by);
+        }
+        self.catalog
+    }
 }
 
-/// Merges an entry into an earlier one of the same id. Fields with a single value keep the earlier value.
+/// Merges an entry into an earlier one of the same id. Fields with a single value keep the earlier value; lists may repeat values
+/// until [`Collection::finish`].
 fn merge(into: &mut Metadata, from: Metadata) {
-    fn union<T: PartialEq>(into: &mut Vec<T>, from: Vec<T>) {
-        for value in from {
-            if !into.contains(&value) {
-                into.push(value);
-            }
-        }
-    }
-    union(&mut into.descriptions, from.descriptions);
-    union(&mut into.alternatives, from.alternatives);
-    union(&mut into.themes, from.themes);
-    union(&mut into.introduced_by, from.introduced_by);
+    into.descriptions.extend(from.descriptions);
+    into.alternatives.extend(from.alternatives);
+    into.themes.extend(from.themes);
+    into.introduced_by.extend(from.introduced_by);
     into.issued = into.issued.take().or(from.issued);
     into.landing_page = into.landing_page.take().or(from.landing_page);
     into.uses = into.uses.max(from.uses);
@@ -260,10 +273,11 @@ mod tests {
         collection.add(line("The pilot corpus", 1990), "a:1");
         collection.add(line("Faces", 2011), "a:2");
         collection.add(Err("no id".into()), "a:3");
-        assert_eq!(collection.catalog.datasets.len(), 1);
-        assert_eq!(collection.catalog.problems, ["a:3: no id"]);
-        assert_eq!(collection.catalog.unreadable_entries, 1, "nothing counts as delisted");
-        let metadata = &collection.catalog.datasets[0].metadata;
+        let catalog = collection.finish();
+        assert_eq!(catalog.datasets.len(), 1);
+        assert_eq!(catalog.problems, ["a:3: no id"]);
+        assert_eq!(catalog.unreadable_entries, 1, "nothing counts as delisted");
+        let metadata = &catalog.datasets[0].metadata;
         assert_eq!((metadata.introduced_by.len(), metadata.descriptions.len()), (2, 1));
         assert_eq!(metadata.first_year(), Some(1990));
     }

@@ -10,7 +10,7 @@ use tantivy::query::{BooleanQuery, PhraseQuery, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 
 /// Maximum number of tokens of a phrase: each reads its positions in all documents.
-const MAX_TOKENS: usize = 16;
+pub const MAX_PHRASE_TOKENS: usize = 16;
 
 /// Condition on the members of a set of documents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,7 +51,7 @@ impl Snapshot {
     fn phrase_query(&self, field: Field, tokens: &[String]) -> Box<dyn Query> {
         let text = self.fields.text(field);
         let mut terms: Vec<Term> =
-            tokens.iter().take(MAX_TOKENS).map(|token| Term::from_field_text(text, token)).collect();
+            tokens.iter().take(MAX_PHRASE_TOKENS).map(|token| Term::from_field_text(text, token)).collect();
         match terms.len() {
             1 => Box::new(TermQuery::new(terms.remove(0), IndexRecordOption::Basic)),
             _ => Box::new(PhraseQuery::new(terms)),

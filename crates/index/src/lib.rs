@@ -27,7 +27,7 @@ pub use analysis::{
     UnknownAnalysis,
 };
 pub use commit_metadata::recorded_analysis;
-pub use conditions::Condition;
+pub use conditions::{Condition, MAX_PHRASE_TOKENS};
 pub use facts::{Facet, Facts, Filter, NumericFacts, ParseFacetError};
 pub use features::{Feature, FeatureKind};
 pub use filter::{FacetCounter, FacetCounts, FacetValues, FilteredDocs, Selection, ValueCount, YearCounts};
@@ -112,6 +112,11 @@ impl From<tantivy::TantivyError> for IndexError {
                 Self::Damaged(cause.to_string())
             }
             Error::LockFailure(LockError::IoError(cause), _) => Self::Tantivy(format!("no lock: {cause}")),
+            // tantivy does not return the cause.
+            Error::ErrorInThread(_) => {
+                let usual = "usually the disk is full: free space, and run the command again";
+                Self::Tantivy(format!("{}; {usual}", first_line(&error.to_string())))
+            }
             other => Self::Tantivy(first_line(&other.to_string())),
         }
     }

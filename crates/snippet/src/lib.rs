@@ -113,7 +113,9 @@ pub struct LabelledTerm {
 }
 
 impl LabelledTerm {
-    fn is_cut(&self) -> bool {
+    /// Returns true if the value is only the beginning of the text. That of a triple term does not count, but those of its parts do.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
         match &self.triple {
             Some(triple) => triple.is_cut(),
             None => self.value.chars().nth(MAX_SHOWN).is_some(),
@@ -139,7 +141,7 @@ impl LabelledTerm {
         Self {
             kind: TermKind::Triple,
             value,
-            label: format!("<<( {} {} {} )>>", subject.label, predicate.label, object.label),
+            label: shown_text(&format!("<<( {} {} {} )>>", subject.label, predicate.label, object.label)),
             language: None,
             datatype: None,
             direction: None,
@@ -179,7 +181,7 @@ impl LabelledTriple {
 /// Maximum number of characters of a shown text.
 const MAX_SHOWN: usize = 10_000;
 
-/// Returns a text as labelled terms have it: with more than 10,000 characters it is cut, and ends with an ellipsis.
+/// Truncates a text to 10,000 characters, followed by an ellipsis.
 #[must_use]
 pub fn shown_text(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN) {

@@ -64,6 +64,7 @@ use lodeseek_store::{Store, StoreError};
 use lodeseek_worker::Pool;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{CancellationToken, PreparedSparqlQuery, QueryEvaluationError, SparqlEvaluator};
+use oxigraph::store::StorageError;
 use oxrdf::{GraphName, NamedNode, Term, Triple, Variable};
 use serde::{Deserialize, Serialize};
 use spargebra::{Query, SparqlParser};
@@ -230,6 +231,11 @@ impl From<QueryEvaluationError> for SparqlError {
             | QueryEvaluationError::UnsupportedService(_)
             | QueryEvaluationError::UnsupportedCustomFunction(_)
             | QueryEvaluationError::UnsupportedCustomFunctionArity { .. } => Self::Unsupported(error.to_string()),
+            // Its message names the commands that list and repair the damage.
+            QueryEvaluationError::Dataset(error) => match error.downcast::<StorageError>() {
+                Ok(error) => Self::Evaluation(StoreError::from(*error).to_string()),
+                Err(error) => Self::Evaluation(error.to_string()),
+            },
             other => Self::Evaluation(other.to_string()),
         }
     }
@@ -525,6 +531,13 @@ mod tests {
             let error = evaluate(&engine, query.to_owned()).expect_err("a syntax error").to_string();
             assert!(!error.contains("[_]") && error.contains("line 1, column "), "{query}: {error}");
         }
+    }
+
+    #[test]
+    fn damage_is_reported_with_its_remedy() {
+        let error = StorageError::Io(io::Error::other("Corruption: block checksum mismatch"));
+        let reported = SparqlError::from(QueryEvaluationError::Dataset(Box::new(error))).to_string();
+        assert!(reported.contains("`lodeseek repair`"), "{reported}");
     }
 
     #[test]

@@ -133,8 +133,8 @@ impl Store {
         }
     }
 
-    /// Reads the content of a dataset version from the store, and restores its graph file. Returns true if the content is exactly that
-    /// of the version. If it differs, a graph that exceeds memory gets a file of another version, which the next load removes.
+    /// Reads the content of a dataset version from the store, and restores its graph file. Returns the content, and true if it is exactly
+    /// that of the version. If it differs, a graph that exceeds memory gets a file of another version, which the next load removes.
     pub(super) fn restore_content(&self, id: &DatasetId, version: &str) -> Result<(StoredContent, bool), StoreError> {
         let (name, limit) = (self.iris.graph(id, version), self.content_folder.graph_limit);
         let scratch = self.content_folder.scratch_folder();

@@ -43,21 +43,17 @@ pub(super) fn write(home: &Path, graph: &TripleGraph) -> Result<String, StoreErr
 pub(super) fn write_runs(home: &Path, runs: SortedRuns, limit: usize) -> Result<(String, StoredContent), StoreError> {
     // Its name is not known yet.
     let temporary = &temporary_path(&path(home, "runs"));
-    let file = File::create(temporary).map_err(StoreError::io(temporary))?;
-    let info = FrameInfo::new().block_size(BlockSize::Max1MB);
-    let encoder = FrameEncoder::with_frame_info(info, io::BufWriter::with_capacity(1 << 20, file));
-    let mut out = Hashing { out: encoder, hash: Sha256::new(), bytes: 0 };
-    runs.write_compact(&mut out).map_err(StoreError::io(temporary))?;
-    let finished = out.out.finish().map_err(|error| StoreError::io(temporary)(error.into()))?;
-    finished.into_inner().map_err(|error| StoreError::io(temporary)(error.into_error()))?;
-    let version = name(&out.hash.finalize());
+    let (version, bytes) = compress_runs(temporary, runs).map_err(|error| {
+        let _ = fs::remove_file(temporary); // the first error is reported
+        StoreError::io(temporary)(error)
+    })?;
     let path = path(home, &version);
     if path.exists() && verify(&path, &version).is_ok() {
         fs::remove_file(temporary).map_err(StoreError::io(temporary))?;
     } else {
         fs::rename(temporary, &path).map_err(StoreError::io(&path))?;
     }
-    if out.bytes > limit {
+    if bytes > limit {
         let graph = streamed(&path).map_err(StoreError::io(&path))?;
         return Ok((version, StoredContent::Streamed(graph)));
     }
@@ -65,6 +61,16 @@ pub(super) fn write_runs(home: &Path, runs: SortedRuns, limit: usize) -> Result<
         |reason| StoreError::Damaged { home: home.to_owned(), reason: format!("{}: {reason}", path.display()) };
     let content = open(&path, &version, limit).map_err(damaged)?;
     Ok((version, content))
+}
+
+/// Writes the compact form of a graph, compressed. Returns its version and the size of the compact form.
+fn compress_runs(path: &Path, runs: SortedRuns) -> io::Result<(String, usize)> {
+    let info = FrameInfo::new().block_size(BlockSize::Max1MB);
+    let encoder = FrameEncoder::with_frame_info(info, io::BufWriter::with_capacity(1 << 20, File::create(path)?));
+    let mut out = Hashing { out: encoder, hash: Sha256::new(), bytes: 0 };
+    runs.write_compact(&mut out)?;
+    out.out.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+    Ok((name(&out.hash.finalize()), out.bytes))
 }
 
 /// Writer that hashes and counts the bytes written.
@@ -289,14 +295,18 @@ pub(super) fn remove_temporary_files(folder: &Path) -> Result<(), StoreError> {
     };
     for entry in entries {
         let path = entry.map_err(StoreError::io(folder))?.path();
-        // As `temporary_path` names them: other programs write other temporary files.
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let number = name.strip_suffix(TEMPORARY).and_then(|rest| rest.strip_suffix('.')?.rsplit('.').next());
-        if number.is_some_and(|number| number.parse::<u64>().is_ok()) && path.is_file() {
+        if is_temporary(&path) && path.is_file() {
             fs::remove_file(&path).map_err(StoreError::io(&path))?;
         }
     }
     Ok(())
+}
+
+/// Returns true if [`temporary_path`] may have made a path. Other programs write other temporary files.
+fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let number = name.strip_suffix(TEMPORARY).and_then(|rest| rest.strip_suffix('.')?.rsplit('.').next());
+    number.is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
 /// Syncs the graph files of some versions to the disk.
@@ -334,7 +344,8 @@ pub(super) fn remove_unnamed(home: &Path, named: &HashSet<String>) -> Result<(),
         let is_graph = path.extension().is_some_and(|suffix| suffix == SUFFIX);
         let is_derived = counts::is_counts(&path) || fingerprint::is_fingerprint(&path) || sample::is_sample(&path);
         let is_ours = is_graph || is_derived;
-        if !named.contains(&stem) || !is_ours {
+        // A reader may be restoring a file. What a killed process left is removed when the home is opened.
+        if !is_temporary(&path) && (!named.contains(&stem) || !is_ours) {
             fs::remove_file(&path).map_err(StoreError::io(&path))?;
         }
     }

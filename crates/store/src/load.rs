@@ -464,8 +464,8 @@ impl Backlog {
 }
 
 impl Store {
-    /// Returns true if the store has the graph of a parsed dataset. Lost content must not count as unchanged, nor what is left of the
-    /// graph of a dataset that is index-only now.
+    /// Returns true if the store has the graph of a parsed dataset. Lost content must not count as unchanged. A partial graph of an
+    /// index-only dataset does not count.
     fn has_content(&self, id: &DatasetId, parsed: &Parsed) -> Result<bool, StoreError> {
         let graph = self.iris.graph(id, &parsed.version);
         Ok(parsed.content.is_empty()

@@ -179,7 +179,7 @@ impl Period {
         if !is_time(time) {
             return None;
         }
-        // A time zone before Greenwich follows a year, a month or a day: 2010-05:00.
+        // A time zone west of Greenwich follows a year, a month or a day: 2010-05:00.
         let date = match date.rsplit_once('-') {
             Some((date, zone)) if zone.contains(':') && is_time(zone) => date,
             _ => date,

@@ -2,8 +2,8 @@
 
 use crate::EngineError;
 use lodeseek_index::{
-    Condition, DocumentAddress, Feature, FeatureKind, FilteredDocs, PartForm, QueryPart, Snapshot, Translation,
-    parse_query,
+    Condition, DocumentAddress, Feature, FeatureKind, FilteredDocs, MAX_PHRASE_TOKENS, PartForm, QueryPart, Snapshot,
+    Translation, parse_query,
 };
 use lodeseek_rdf::{local_name, words};
 use serde::Serialize;
@@ -176,10 +176,12 @@ fn find_documents(part: &QueryPart, snapshot: &Snapshot) -> Result<Found, Engine
         return find_named(iri, snapshot);
     }
     let kind = if part.form == PartForm::Phrase { InterpretationKind::Phrase } else { InterpretationKind::Word };
-    // Common words are not searched for, and other languages have few texts in which they are no common words.
-    let has_words = !snapshot.analysis().query_words(&part.text).is_empty();
+    let words = snapshot.analysis().query_words(&part.text).len();
+    // Common words are not searched for, and other languages have few texts in which they are no common words. The beginning of
+    // a long phrase would exclude datasets that do not have the rest.
+    let is_usable = words > 0 && !(part.excluded && words > MAX_PHRASE_TOKENS);
     Ok(match snapshot.with_phrase(&part.text)? {
-        Some(documents) if has_words => (kind, None, Some(documents)),
+        Some(documents) if is_usable => (kind, None, Some(documents)),
         _ => (InterpretationKind::Ignored, None, None),
     })
 }

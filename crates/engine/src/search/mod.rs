@@ -262,21 +262,21 @@ impl Search<'_> {
             if !is_first(&scored.id) {
                 continue;
             }
-            if rank == end {
-                return Ok((page, true));
-            }
-            rank += 1;
-            if rank <= self.request.skip {
+            if rank < self.request.skip {
+                rank += 1;
                 continue;
             }
             let address = match ranked.address(&scored.id) {
                 Some(address) => Some(address),
                 None => self.snapshot.address(&scored.id)?,
             };
-            // A removed dataset keeps its vectors until the next encoding: it is not shown.
-            if let Some(address) = address {
-                page.push(PageEntry { rank, place, scored, address });
+            match address {
+                Some(_) if rank >= end => return Ok((page, true)),
+                Some(address) => page.push(PageEntry { rank: rank + 1, place, scored, address }),
+                // A removed dataset keeps its vectors until the next encoding: it is not shown.
+                None => {}
             }
+            rank += 1;
         }
         Ok((page, false))
     }

@@ -1,6 +1,7 @@
 //! Serialization of patterns as triples, in addition to the VoID of a profile.
 
 use super::{CountedLinkPattern, Element, LinkPatternCount, PatternId, PatternSummary};
+use crate::MAX_NAME;
 use lodeseek_rdf::TripleGraph;
 use lodeseek_rdf::vocab::{lodeseek, rdf, void};
 use oxrdf::{Literal, NamedNode, Term, Triple};
@@ -37,7 +38,7 @@ impl PatternSummary {
     }
 }
 
-/// Maximum number of described elements of a pattern.
+/// Maximum number of described elements of a pattern. Names of more than 2,000 bytes are left out.
 const MAX_ELEMENTS: usize = 1_000;
 
 struct Description<'d> {
@@ -52,12 +53,13 @@ impl Description<'_> {
         self.add(self.dataset, lodeseek::HAS_ENTITY_PATTERN, part.clone());
         self.add(&part, rdf::TYPE, node(lodeseek::ENTITY_PATTERN));
         self.count(&part, void::ENTITIES, entities);
-        for &element in elements.iter().take(MAX_ELEMENTS) {
-            let (property, term) = match element {
-                Element::Class(class) => (void::CLASS, class),
-                Element::Outgoing(property) => (lodeseek::OUTGOING_PROPERTY, property),
-                Element::Incoming(property) => (lodeseek::INCOMING_PROPERTY, property),
-            };
+        let elements = elements.iter().map(|&element| match element {
+            Element::Class(class) => (void::CLASS, class),
+            Element::Outgoing(property) => (lodeseek::OUTGOING_PROPERTY, property),
+            Element::Incoming(property) => (lodeseek::INCOMING_PROPERTY, property),
+        });
+        let short = elements.filter(|(_, term)| self.graph.term(*term).text().len() <= MAX_NAME);
+        for (property, term) in short.take(MAX_ELEMENTS) {
             self.add(&part, property, self.graph.to_term(term));
         }
     }

@@ -636,7 +636,7 @@ impl Triples {
                 let object = dictionary.object(number_of(&self.objects, place)?)?;
                 match (&subject, &predicate, object) {
                     (Ok(subject), Ok(predicate), Ok(object)) => {
-                        sink.triple(&Triple::new(subject.clone(), predicate.clone(), object));
+                        sink.triple(&Triple::new(subject.clone(), predicate.clone(), object), None);
                     }
                     (Err(reason), _, _) | (_, Err(reason), _) => sink.skip(None, reason.as_str()),
                     (_, _, Err(reason)) => sink.skip(None, reason),

@@ -59,7 +59,7 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
                 consecutive_errors = 0;
                 let triple = Triple::new(quad.subject, quad.predicate, with_lower_case_tag(quad.object));
                 match check(&triple) {
-                    Ok(()) => sink.triple(&triple),
+                    Ok(()) => sink.triple(&triple, None),
                     Err(_) if is_undefined(triple.predicate.as_str()) => undefined.note(triple.predicate.as_str()),
                     Err(reason) => sink.skip(None, reason),
                 }

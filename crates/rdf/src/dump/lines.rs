@@ -53,7 +53,7 @@ fn block(text: &[u8], mut line: u64, sink: &mut Sink<'_>) -> Result<u64, Refusal
     let limit = sink.limits.token_bytes;
     // An upper bound: triple terms in strings are counted, and those of all lines together.
     let is_flat = memchr::memmem::find_iter(text, TRIPLE_TERM).nth(MAX_TRIPLE_TERM_DEPTH).is_none();
-    let sound = text.len() <= limit && is_flat && statements(text, sink).is_ok();
+    let sound = text.len() <= limit && is_flat && statements(text, None, sink).is_ok();
     let mut start = 0;
     while start < text.len() {
         let end = memchr::memchr2(b'\n', b'\r', &text[start..]).map_or(text.len(), |place| start + place);
@@ -108,7 +108,7 @@ fn string_length(text: &[u8]) -> usize {
 
 /// Adds the statement of a line. A version directive is accepted, and a statement of RDF-star is converted.
 fn one_statement(line: &[u8], number: u64, sink: &mut Sink<'_>) -> Result<(), String> {
-    let Err(reason) = statements(line, sink) else { return Ok(()) };
+    let Err(reason) = statements(line, Some(number), sink) else { return Ok(()) };
     let trimmed = line.trim_ascii_start();
     if let Some(version) = trimmed.strip_prefix(b"VERSION")
         && is_string(version)
@@ -117,7 +117,7 @@ fn one_statement(line: &[u8], number: u64, sink: &mut Sink<'_>) -> Result<(), St
     }
     let has_quoted = memchr::memmem::find_iter(line, b"<<").any(|place| line.get(place + 2) != Some(&b'('));
     let Some(triples) = has_quoted.then(|| rdf_star(line)).flatten() else { return Err(reason) };
-    triples.iter().for_each(|triple| sink.triple(triple));
+    triples.iter().for_each(|triple| sink.triple(triple, Some(number)));
     sink.rdf_star.get_or_insert(number);
     Ok(())
 }
@@ -151,11 +151,11 @@ fn rdf_star(line: &[u8]) -> Option<Vec<Triple>> {
 
 /// Adds the statements of a text if all of them are valid.
 ///
-/// Both syntaxes are parsed as N-Quads, which is a superset of N-Triples.
-fn statements(text: &[u8], sink: &mut Sink<'_>) -> Result<(), String> {
+/// Both syntaxes are parsed as N-Quads, which is a superset of N-Triples. `line` is that of the text, if it is one line.
+fn statements(text: &[u8], line: Option<u64>, sink: &mut Sink<'_>) -> Result<(), String> {
     let quads: Result<Vec<_>, _> = NQuadsParser::new().for_slice(text).collect();
     for quad in quads.map_err(|error| error.message().to_owned())? {
-        sink.triple(&Triple::new(quad.subject, quad.predicate, quad.object));
+        sink.triple(&Triple::new(quad.subject, quad.predicate, quad.object), line);
     }
     Ok(())
 }

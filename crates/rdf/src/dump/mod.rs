@@ -522,8 +522,8 @@ fn read_text(reader: impl Read, syntax: Syntax, name: &str, base: &str, sink: &m
 /// Number of bytes that terms may have in any document, and additionally for each byte read.
 const FREE_RESOLVED_BYTES: u64 = 16 << 20;
 const RESOLVED_PER_BYTE: u64 = 256;
-/// Maximum length of an IRI, a blank node label or a language tag in bytes: 64 KiB, more than HTTP allows. Statistics, pages and
-/// descriptions repeat IRIs.
+/// Maximum length of an IRI, a blank node label or a language tag in bytes: 64 KiB, more than usual servers accept. Statistics,
+/// pages and descriptions repeat IRIs.
 const MAX_IRI: usize = 64 << 10;
 
 /// Counters of bytes read, and of bytes of the terms that were made from them.
@@ -618,15 +618,15 @@ fn object_length(object: &Term) -> usize {
     }
 }
 
-/// Returns the length of the longest IRI, blank node label or language tag.
-fn longest_iri(triple: &Triple) -> usize {
+/// Returns an IRI, a blank node label or a language tag of more than [`MAX_IRI`] bytes, if the triple has one.
+fn long_iri(triple: &Triple) -> Option<&str> {
     let object = match &triple.object {
-        Term::NamedNode(node) => node.as_str().len(),
-        Term::BlankNode(node) => node.as_str().len(),
-        Term::Literal(literal) => literal.language().unwrap_or_else(|| literal.datatype().as_str()).len(),
-        Term::Triple(triple) => longest_iri(triple),
+        Term::NamedNode(node) => node.as_str(),
+        Term::BlankNode(node) => node.as_str(),
+        Term::Literal(literal) => literal.language().unwrap_or_else(|| literal.datatype().as_str()),
+        Term::Triple(triple) => long_iri(triple).unwrap_or_default(),
     };
-    object.max(subject_text(&triple.subject).len()).max(triple.predicate.as_str().len())
+    [subject_text(&triple.subject), triple.predicate.as_str(), object].into_iter().find(|text| text.len() > MAX_IRI)
 }
 
 fn subject_text(subject: &NamedOrBlankNode) -> &str {
@@ -651,12 +651,13 @@ impl Sink<'_> {
     /// Adds a triple from a reader that checks IRIs and language tags itself.
     ///
     /// A triple beyond the budget of resolved bytes is dropped; the reader then ends with an error. One with a long IRI is skipped.
-    fn triple(&mut self, triple: &Triple) {
+    fn triple(&mut self, triple: &Triple, line: Option<u64>) {
         if self.report.syntax != Some(Syntax::Hdt) && !self.spend(triple) {
             return;
         }
-        if longest_iri(triple) > MAX_IRI {
-            return self.skip(None, format!("an IRI, blank node label or language tag of more than {MAX_IRI} bytes"));
+        if let Some(text) = long_iri(triple) {
+            let what = "an IRI, blank node label or language tag of more than";
+            return self.skip(line, format!("{what} {MAX_IRI} bytes: {}", shorten(text)));
         }
         self.report.triples += 1;
         self.graph.insert_triple(triple.as_ref());
@@ -671,7 +672,7 @@ impl Sink<'_> {
     /// Checks and adds a triple. One with an invalid IRI or language tag is skipped.
     fn unchecked_triple(&mut self, triple: &Triple, line: Option<u64>) {
         match check(triple) {
-            Ok(()) => self.triple(triple),
+            Ok(()) => self.triple(triple, line),
             Err(reason) => self.skip(line, reason),
         }
     }

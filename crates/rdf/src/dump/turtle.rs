@@ -578,11 +578,11 @@ impl Document<'_, '_> {
             }
         })?;
         if is_collected {
-            triples.iter().for_each(|triple| self.sink.triple(triple));
+            triples.iter().for_each(|triple| self.sink.triple(triple, None));
         } else {
             // Triples need several times the memory of their text, so a long text is parsed twice.
             parser = self.parser(text);
-            parse(&mut parser, text, depths, &budget, |triple| self.sink.triple(&triple))?;
+            parse(&mut parser, text, depths, &budget, |triple| self.sink.triple(&triple, None))?;
         }
         self.formulas += formulas;
         if declares {

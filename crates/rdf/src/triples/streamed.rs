@@ -6,6 +6,7 @@
 //!
 //! Triple terms (RDF 1.2) are not supported: [`StreamedGraph::open`] rejects graphs with them.
 
+use super::runs::MAX_COMPACT_BYTES;
 use super::{Key, Kind, TermId, TermRef, TermTable, Triple, TripleGraph, from_key};
 use std::cmp::Ordering;
 use std::io::{self, BufRead, BufReader, Error, ErrorKind, Read};
@@ -14,9 +15,6 @@ use std::io::{self, BufRead, BufReader, Error, ErrorKind, Read};
 const BUFFER: usize = 1 << 16;
 /// Maximum length of a term's text and suffix together in bytes, as in the dump reader.
 const MAX_TERM_BYTES: u64 = 64 << 20;
-
-/// Maximum size of the texts of a part of a graph in bytes: 128 MiB, as of a graph in memory.
-const MAX_PART_BYTES: u64 = 128 << 20;
 
 /// Opened compact form of a graph.
 pub type CompactSource = Box<dyn Read + Send>;
@@ -219,10 +217,12 @@ impl StreamedGraph {
 }
 
 /// Cursor over the parts of a [`StreamedGraph`]: graphs of at most `most` consecutive triples, and 128 MiB of texts. A triple that
-/// exceeds this is a part. Each part takes a pass over the terms; one with more text takes some more.
+/// exceeds this is a part. Each part takes a pass over the terms, two if its size differs much from that of the part before.
 pub struct GraphParts {
     triples: TripleCursor,
     most: usize,
+    /// Number of triples that the next part is tried with.
+    tried: usize,
     /// Maximum size of the texts of a part.
     bytes: u64,
     /// Triples that were read and do not belong to a part yet.
@@ -235,7 +235,7 @@ impl GraphParts {
     /// # Errors
     /// If the compact form cannot be read.
     pub fn new(graph: &StreamedGraph, most: usize) -> io::Result<Self> {
-        Ok(Self { triples: graph.triples()?, most, bytes: MAX_PART_BYTES, waiting: Vec::new() })
+        Ok(Self { triples: graph.triples()?, most, tried: most, bytes: MAX_COMPACT_BYTES as u64, waiting: Vec::new() })
     }
 
     /// Returns the next part of the graph; `None` after the last one, and after an error.
@@ -254,11 +254,13 @@ impl GraphParts {
         if self.waiting.is_empty() {
             self.waiting = self.triples.by_ref().take(self.most).collect::<io::Result<_>>()?;
         }
-        let mut length = self.waiting.len();
+        let tried = self.waiting.len().min(self.tried);
+        let mut length = tried;
         while length > 0 {
             let bytes = if length == 1 { u64::MAX } else { self.bytes };
             if let Some((part, _)) = graph.select(&self.waiting[..length], bytes)? {
                 self.waiting.drain(..length);
+                self.tried = if length < tried { length } else { self.tried.max(length.saturating_mul(2)) };
                 return Ok(Some(part));
             }
             length = length.div_ceil(2);

@@ -139,7 +139,7 @@ const SHORT: usize = 160;
 fn value(dataset: &str, entity: &Entity, term: &LabelledTerm, most: usize) -> ValueView {
     let name = name(term);
     let is_here = term.is_resource() && (entity.described.contains(&name) || name == entity.name);
-    let outside = term.kind == TermKind::Iri && !is_here && is_web(&name);
+    let outside = term.kind == TermKind::Iri && !is_here && is_web(&name) && !term.is_cut();
     let text = if term.kind == TermKind::Blank && term.label.is_empty() { &name } else { &term.label };
     ValueView {
         text: shorten(&readable(text), most),

@@ -53,13 +53,10 @@ impl SnippetExtractor for PatternRepresentatives<'_> {
         };
         let mut interrupted = false;
         for pattern in patterns.patterns() {
-            // The first pattern is always shown, so that the snippet is not empty.
-            let late = !builder.triples.is_empty() && self.options.deadline.has_passed();
-            if late || builder.triples.len() >= budget.0 {
+            if !builder.show(&pattern, budget, self.options.deadline) {
                 interrupted = true;
                 break;
             }
-            interrupted |= !builder.show(&pattern, budget, self.options.deadline);
         }
         Snippet { gain: described_share(&entity_graph, &builder.triples), triples: builder.triples, interrupted }
     }
@@ -78,13 +75,16 @@ impl SnippetBuilder<'_, '_> {
     /// Shows a pattern. Returns false if the budget or the deadline ended it: a pattern may have as many elements as the graph has
     /// triples.
     fn show(&mut self, pattern: &EntityPattern<'_>, budget: TripleBudget, deadline: Deadline<'_>) -> bool {
+        if self.is_over(budget, deadline) {
+            return false;
+        }
         let Some(entity) = self.representative(pattern) else { return true };
         let number = self.entity_graph.number(entity);
         for &element in pattern.elements {
             if !self.shown.get(&entity).is_some_and(|shown| shown.contains(&element))
                 && let Some(triple) = self.example(number, element)
             {
-                if self.triples.len() >= budget.0 || (!self.triples.is_empty() && deadline.has_passed()) {
+                if self.is_over(budget, deadline) {
                     return false;
                 }
                 self.add(triple);
@@ -95,6 +95,11 @@ impl SnippetBuilder<'_, '_> {
             self.triples.extend(self.entity_graph.outgoing(number).next().map(|place| self.entity_graph.triple(place)));
         }
         true
+    }
+
+    /// Returns true if the budget or the time is spent. The first triple is always shown, so that the snippet is not empty.
+    fn is_over(&self, budget: TripleBudget, deadline: Deadline<'_>) -> bool {
+        self.triples.len() >= budget.0 || (!self.triples.is_empty() && deadline.has_passed())
     }
 
     fn representative(&self, pattern: &EntityPattern<'_>) -> Option<TermId> {

@@ -56,7 +56,9 @@ pub struct StreamedSample {
     pub ids: Vec<TermId>,
 }
 
-/// Takes a sample of at most `budget` triples of a streamed graph, in two passes. `profile` must be the profile of the graph.
+/// Takes a sample of at most `budget` triples of a streamed graph, in two passes over its triples. `profile` must be the profile of
+/// the graph. If the texts of the sample exceed 256 MiB, half of the random entities are left out until they fit, then half of the other
+/// triples, which may leave out classes and properties.
 ///
 /// # Errors
 /// If the graph cannot be read.
@@ -79,18 +81,26 @@ pub fn sample_stream(graph: &StreamedGraph, profile: Profile, budget: usize) -> 
         sampler.add(&numbered(triple));
         descriptions.add(triple);
     }
-    let mut triples: Vec<Triple> = sampler.triples().map(|numbered| numbered.triple).collect();
-    triples.append(&mut descriptions.triples);
-    triples.sort_unstable();
-    triples.dedup();
+    let (mut sampled, mut described) = (Vec::new(), descriptions.triples);
+    sampled.extend(sampler.triples().map(|numbered| numbered.triple));
+    let mut round = 0_u32;
     let (selected, ids) = loop {
+        let mut triples = [sampled.as_slice(), &described].concat();
+        triples.sort_unstable();
+        triples.dedup();
         let bytes = if triples.len() <= 1 { u64::MAX } else { MAX_SAMPLE_BYTES };
-        match graph.select(&triples, bytes)? {
-            Some(selected) => break selected,
-            None => triples = triples.into_iter().step_by(2).collect(),
+        if let Some(selected) = graph.select(&triples, bytes)? {
+            break selected;
+        }
+        round += 1;
+        if described.is_empty() {
+            sampled = sampled.into_iter().step_by(2).collect();
+        } else {
+            // Whole entities are left out: every second triple might be that of one property.
+            described.retain(|triple| hash(&(triple.subject, round)) & 1 == 0);
         }
     };
-    let is_whole = triples.len() as u64 == graph.len();
+    let is_whole = selected.len() as u64 == graph.len();
     let profile = profile.in_selection(&ids);
     Ok(StreamedSample { sample: SampledGraph { graph: selected, profile, is_whole, count_error: 0 }, ids })
 }
