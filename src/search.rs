@@ -200,7 +200,7 @@ fn describe(part: &Interpretation) -> String {
     let note = match part.kind {
         InterpretationKind::Unknown if part.excluded => " (in no dataset; ignored)",
         InterpretationKind::Unknown => " (in no dataset; searched for as words)",
-        InterpretationKind::Ignored => " (common words only; ignored)",
+        InterpretationKind::Ignored => " (common or too many words; ignored)",
         _ => "",
     };
     let kind = match part.kind {

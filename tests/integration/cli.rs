@@ -412,6 +412,9 @@ fn mistakes_get_a_remedy() {
     for line in ["No dataset has the class foo:Bar;", "No dataset has the source nowhere.example;"] {
         assert!(excluded.out.contains(line), "{excluded:?}");
     }
+    let long = format!("trees -\"{}\"", (0..17).map(|number| format!("w{number}")).collect::<Vec<_>>().join(" "));
+    let searched = at(&["search", &long]);
+    assert!(searched.out.contains("w16” (common or too many words; ignored)"), "{searched:?}");
     let after = at(&["search", "data", "--since", "2100"]);
     assert!(after.code == Some(1) && !after.out.contains("No dataset has"), "{after:?}");
     assert!(fails(home.path(), &["search", "trees", "-k", "0"]).contains("expected a whole number of at least 1"));

@@ -93,7 +93,7 @@ impl<'g> CatalogIndex<'g> {
 
     /// Creates the index for the header of a dump. The content that it links to is not part of the description.
     pub(super) fn for_dump_header(graph: &'g TripleGraph, entry: TermId) -> Self {
-        let headers = FxHashMap::from_iter([(entry, header(graph, entry))]);
+        let headers = FxHashMap::from_iter([(entry, header(graph, entry, usize::MAX))]);
         let entries = headers[&entry].iter().map(|triple| triple.object).chain([entry]).collect();
         Self { graph, entries, links: FxHashMap::default(), headers }
     }
@@ -110,7 +110,7 @@ impl<'g> CatalogIndex<'g> {
             if self.entries.contains(&triple.object) && !self.entries.contains(&triple.subject) {
                 self.links.entry(triple.object).or_default().push((outward, triple.subject));
                 let graph = self.graph;
-                self.headers.entry(triple.subject).or_insert_with(|| header(graph, triple.subject));
+                self.headers.entry(triple.subject).or_insert_with(|| header(graph, triple.subject, MAX_HEADER_BYTES));
             }
         }
     }
@@ -124,9 +124,10 @@ impl<'g> CatalogIndex<'g> {
     }
 }
 
-fn header(graph: &TripleGraph, node: TermId) -> Vec<Triple> {
+/// Returns the statements about a node, without its members, whose objects together have at most `bytes` bytes.
+fn header(graph: &TripleGraph, node: TermId, bytes: usize) -> Vec<Triple> {
     let is_member = |triple: &&Triple| MEMBERSHIP.contains(&graph.term(triple.predicate).text());
-    let mut left = MAX_HEADER_BYTES;
+    let mut left = bytes;
     let mut fits = |triple: &&Triple| {
         let rest = left.checked_sub(graph.term(triple.object).text().len());
         left = rest.unwrap_or(left);
@@ -445,6 +446,9 @@ impl<'g> ExtraStatements<'g> {
         let index = self.description.index;
         for triple in index.triples(node) {
             let predicate = graph.term(triple.predicate).text();
+            if self.description.is_internal(predicate) || self.is_internal_class(triple.object) {
+                continue;
+            }
             if !is_short(graph, triple.object) {
                 match bounding_box(graph.term(triple.object)) {
                     Some(wkt) => {
@@ -453,9 +457,6 @@ impl<'g> ExtraStatements<'g> {
                     }
                     None => self.long_texts += 1,
                 }
-                continue;
-            }
-            if self.description.is_internal(predicate) || self.is_internal_class(triple.object) {
                 continue;
             }
             if subject == Node::Dataset {

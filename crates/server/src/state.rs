@@ -383,7 +383,7 @@ impl AppState {
         self.work(move |state| state.searcher.catalog().card(&id)?.ok_or_else(|| ApiError::no_dataset(&id))).await
     }
 
-    /// Status 404 for an unknown dataset, without a permit.
+    /// Returns status 404 for an unknown dataset, without a permit.
     pub(crate) async fn check_dataset(&self, id: &DatasetId) -> Result<(), ApiError> {
         let id = id.clone();
         self.work(move |state| if state.store.contains(&id)? { Ok(()) } else { Err(ApiError::no_dataset(&id)) }).await

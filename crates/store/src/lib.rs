@@ -348,8 +348,7 @@ impl Store {
             view::remove_old_views(home)?;
             ContentFolder::new(home).remove_scratch()?;
             graph_file::remove_temporary_files(home)?;
-            // Those in `graphs` are removed with the files of replaced versions.
-            for folder in ["index", "works"] {
+            for folder in ["graphs", "index", "works"] {
                 graph_file::remove_temporary_files(&home.join(folder))?;
             }
         }

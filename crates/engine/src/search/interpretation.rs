@@ -34,7 +34,7 @@ pub enum InterpretationKind {
     Entity,
     /// A name that no dataset has. It is searched for as words; if excluded, it is ignored.
     Unknown,
-    /// A phrase or an exclusion of common words only. It is ignored.
+    /// A phrase or an exclusion of common words only, or an excluded phrase of more than 16 words. It is ignored.
     Ignored,
     /// Words of another language than that of the collection. Their translations are searched for, too.
     Translation,
@@ -176,12 +176,16 @@ fn find_documents(part: &QueryPart, snapshot: &Snapshot) -> Result<Found, Engine
         return find_named(iri, snapshot);
     }
     let kind = if part.form == PartForm::Phrase { InterpretationKind::Phrase } else { InterpretationKind::Word };
-    let words = snapshot.analysis().query_words(&part.text).len();
-    // Common words are not searched for, and other languages have few texts in which they are no common words. The beginning of
-    // a long phrase would exclude datasets that do not have the rest.
-    let is_usable = words > 0 && !(part.excluded && words > MAX_PHRASE_TOKENS);
+    let analysis = snapshot.analysis();
+    // Common words are not searched for, and other languages have few texts in which they are no common words.
+    let has_words = !analysis.query_words(&part.text).is_empty();
+    // The beginning of a long phrase would exclude datasets that do not have the rest.
+    let is_long = |forms: Vec<Vec<String>>| forms.iter().any(|form| form.len() > MAX_PHRASE_TOKENS);
+    if !has_words || part.excluded && is_long(analysis.phrase_forms(&part.text)) {
+        return Ok((InterpretationKind::Ignored, None, None));
+    }
     Ok(match snapshot.with_phrase(&part.text)? {
-        Some(documents) if is_usable => (kind, None, Some(documents)),
+        Some(documents) => (kind, None, Some(documents)),
         _ => (InterpretationKind::Ignored, None, None),
     })
 }

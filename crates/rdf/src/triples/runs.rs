@@ -11,8 +11,8 @@
 //! More than 128 runs are first merged in groups, in as many passes as necessary: each pass reads and writes the whole graph.
 //!
 //! *Cost.* Memory: that of one run, for each run that is merged at once some 100 KB and twice its longest term, and about 40 bytes
-//! for each blank node of one file; beyond 128 runs, four bytes for each term of a group. Disk: at most about three times the compact form, until the result
-//! is written.
+//! for each blank node of one file; beyond 128 runs, four bytes for each term of a group. Disk: at most about three times the
+//! compact form, until the result is written.
 
 use super::streamed::{CompactSource, TermCursor, TripleCursor, reader, triple_terms_unsupported};
 use super::{Kind, Triple, TripleGraph, TripleGraphBuilder, TripleSink, leb128};

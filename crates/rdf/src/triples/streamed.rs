@@ -217,7 +217,7 @@ impl StreamedGraph {
 }
 
 /// Cursor over the parts of a [`StreamedGraph`]: graphs of at most `most` consecutive triples, and 128 MiB of texts. A triple that
-/// exceeds this is a part. Each part takes a pass over the terms, two if its size differs much from that of the part before.
+/// exceeds this is a part. Each part takes a pass over the terms, and another one each time that the number of triples is halved.
 pub struct GraphParts {
     triples: TripleCursor,
     most: usize,

@@ -57,8 +57,8 @@ pub struct StreamedSample {
 }
 
 /// Takes a sample of at most `budget` triples of a streamed graph, in two passes over its triples. `profile` must be the profile of
-/// the graph. If the texts of the sample exceed 256 MiB, half of the random entities are left out until they fit, then half of the other
-/// triples, which may leave out classes and properties.
+/// the graph. If the texts of the sample exceed 256 MiB, half of the random entities, or of the other triples if these are more, are left out
+/// until they fit. In the latter case, classes and properties may be missing.
 ///
 /// # Errors
 /// If the graph cannot be read.
@@ -81,11 +81,12 @@ pub fn sample_stream(graph: &StreamedGraph, profile: Profile, budget: usize) -> 
         sampler.add(&numbered(triple));
         descriptions.add(triple);
     }
-    let (mut sampled, mut described) = (Vec::new(), descriptions.triples);
-    sampled.extend(sampler.triples().map(|numbered| numbered.triple));
+    let is_random = |triple: &Triple| !descriptions.elements.contains(&triple.subject);
+    let (mut random, mut others): (Vec<Triple>, Vec<Triple>) = descriptions.triples.into_iter().partition(is_random);
+    others.extend(sampler.triples().map(|numbered| numbered.triple));
     let mut round = 0_u32;
     let (selected, ids) = loop {
-        let mut triples = [sampled.as_slice(), &described].concat();
+        let mut triples = [random.as_slice(), &others].concat();
         triples.sort_unstable();
         triples.dedup();
         let bytes = if triples.len() <= 1 { u64::MAX } else { MAX_SAMPLE_BYTES };
@@ -93,11 +94,11 @@ pub fn sample_stream(graph: &StreamedGraph, profile: Profile, budget: usize) -> 
             break selected;
         }
         round += 1;
-        if described.is_empty() {
-            sampled = sampled.into_iter().step_by(2).collect();
+        if random.len() < others.len() {
+            others = others.into_iter().step_by(2).collect();
         } else {
             // Whole entities are left out: every second triple might be that of one property.
-            described.retain(|triple| hash(&(triple.subject, round)) & 1 == 0);
+            random.retain(|triple| hash(&(triple.subject, round)) & 1 == 0);
         }
     };
     let is_whole = selected.len() as u64 == graph.len();
