@@ -6,7 +6,7 @@ use lodeseek_engine::hit_json;
 use lodeseek_engine::{
     EncodingOptions, EncodingProgress, EncodingReport, EngineError, PartKind, RerankError, RerankOptions, Reranker,
     SearchRequest, Searcher, SimilarityBasis, SimilarityPart, WeightedFusion, create_vectors, encode, encode_all,
-    vectors_folder,
+    list_vectors, vectors_folder,
 };
 use lodeseek_eval::{Metric, Qrels, Run, Topics};
 use lodeseek_index::Filter;
@@ -359,6 +359,13 @@ fn damaged_vectors_are_those_of_their_dataset() {
     assert_eq!(lost.card.metadata.id.as_str(), "air-quality", "the first block");
     let healed = encoded(&home, &Hashed::new(Granularity::Piece));
     assert_eq!((healed.encoded, healed.unchanged), (1, 11), "what is damaged is encoded again");
+    let directory = folder.join("directory");
+    let mut bytes = std::fs::read(&directory).expect("read");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 0x40;
+    std::fs::write(&directory, bytes).expect("written");
+    let (stored, missing) = list_vectors(home.path()).expect("listed").remove(0);
+    assert!(missing == 12 && stored.description.expect_err("a problem").contains("damaged"));
 }
 
 /// Until they are encoded again, changed texts are not ranked by the vectors of what they were.

@@ -321,16 +321,24 @@ pub(super) fn precision_of(encoder: &dyn Encoder, requested: Precision) -> Preci
 
 /// Lists the vectors of a home, each with the number of indexed datasets that have no vectors of their current texts.
 pub fn list_vectors(home: &Path) -> Result<Vec<(StoredVectors, usize)>, EngineError> {
-    let listed = vectors::list(&vectors_folder(home))?;
+    let mut listed = vectors::list(&vectors_folder(home))?;
     if listed.is_empty() {
         return Ok(Vec::new());
     }
     // Unreadable vectors count as missing for every dataset.
-    let read = |one: &StoredVectors| {
-        let description = one.description.as_ref().ok()?;
-        Vectors::open(&one.folder, &description.fingerprint).ok()?.snapshot().ok()
-    };
-    let snapshots: Vec<Option<Arc<VectorsSnapshot>>> = listed.iter().map(read).collect();
+    let mut snapshots: Vec<Option<Arc<VectorsSnapshot>>> = Vec::with_capacity(listed.len());
+    for one in &mut listed {
+        let read = |fingerprint: &str| Vectors::open(&one.folder, fingerprint)?.snapshot();
+        let snapshot = match one.description.as_ref().map(|description| read(&description.fingerprint)) {
+            Ok(Ok(snapshot)) => Some(snapshot),
+            Ok(Err(error)) => {
+                one.description = Err(error.to_string());
+                None
+            }
+            Err(_) => None,
+        };
+        snapshots.push(snapshot);
+    }
     let mut missing = vec![0; listed.len()];
     let snapshot = Index::open(&index_folder(home))?.snapshot()?;
     for id in snapshot.versions()?.into_keys() {
