@@ -5,7 +5,7 @@
 pub(crate) use super::config::FusionSettings;
 use super::config::{Config, Source, is_path};
 use super::encoder::EncoderArguments;
-use super::installation;
+use super::{installation, provenance};
 use anyhow::{Context, bail, ensure};
 use lodeseek_engine::{CrossEncoding, EncodingOptions, create_vectors, has_vectors, vectors_folder};
 use lodeseek_index::vectors::{self, Precision};
@@ -402,7 +402,7 @@ impl Choice {
         let mut encoders = Vec::new();
         let mut rest = &folders[..];
         if let [(dpr, Granularity::Text), (colbert, Granularity::Piece), others @ ..] = rest
-            && dpr.canonicalize().is_ok_and(|dpr| colbert.canonicalize().is_ok_and(|colbert| dpr == colbert))
+            && provenance::is_same_file(dpr, colbert)
         {
             let both = open_both(dpr, &self.options(None, threads))?;
             tracing::debug!(model = both[0].name(), device = both[0].device(), "model opened for both");

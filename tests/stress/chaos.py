@@ -7,9 +7,9 @@ Parts: flips, log, kills, backup, disk, read-only, processes, clock. Default: al
 bits; the other parts scale with it. Each kind of file of a home gets the same number of flipped bits.
 
 A home with generated datasets, the catalogue of testdata/, works that use datasets, a sample of an endpoint, checked addresses, tokens
-and an audit log is loaded and indexed, with vectors if the model is found (LODESEEK_MODELS). So is a second one whose content is in files alone (`load --no-store`). A battery of commands
-(search, similar, list, status, query, show, quality, token list) gives the reference. Each trial changes a copy of a home and runs the
-battery again. If the battery does not read the changed file, the command that does runs as well: `serve --admin` for tokens and the
+and an audit log is loaded and indexed, with vectors if the model is found (LODESEEK_MODELS). So is a second one whose content is in
+files alone (`load --no-store`). A battery of commands (search, similar, list, status, query, show, quality, token list) gives the
+reference. Each trial changes a copy of a home and runs the battery again. If the battery does not read the changed file, the command that does runs as well: `serve --admin` for tokens and the
 audit log, `load --endpoint` for cached responses.
 
   harmless   every command returns what it returned before

@@ -447,9 +447,8 @@ impl<'d> Writer<'d> {
             self.add(&part, dcat::ACCESS_URL, node.clone());
             self.add(&part, dcat::DOWNLOAD_URL, content.clone());
         }
-        let mut licenses = self.objects(&node, dcterms::LICENSE);
-        let license = licenses.find(|license| license.to_string().len() <= MAX_COPIED_BYTES).cloned();
-        drop(licenses);
+        let is_short = |license: &&Term| license.to_string().len() <= MAX_COPIED_BYTES;
+        let license: Option<Term> = self.objects(&node, dcterms::LICENSE).find(is_short).cloned();
         for distribution in distributions {
             self.complete_distribution(&distribution, license.as_ref(), content);
         }

@@ -59,7 +59,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Maximum size of all texts and IRIs of a dataset's description, in bytes: 32 MiB. Each search that returns the dataset reads all of them.
+/// Maximum size of all texts and IRIs of a dataset's description, in bytes: 32 MiB. Each search that returns the dataset
+/// reads all of them.
 const MAX_DESCRIPTION: usize = 32 << 20;
 
 /// A catalogue that was read: its datasets and the problems found.

@@ -36,7 +36,8 @@ pub struct ExampleSimilarity {
 pub struct Hit {
     /// The rank, from 1.
     pub rank: usize,
-    /// The score. `None` after the candidates of a reranker, and for those that a model left out, because scores there are not comparable.
+    /// The score. `None` after the candidates of a reranker, and for those that a model left out, because scores there are not
+    /// comparable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
     /// The data shown of the dataset.

@@ -57,8 +57,8 @@ pub struct StreamedSample {
 }
 
 /// Takes a sample of at most `budget` triples of a streamed graph, in two passes over its triples. `profile` must be the profile of
-/// the graph. If the texts of the sample exceed 256 MiB, half of the random entities, or of the other triples if these are more, are left out
-/// until they fit. In the latter case, classes and properties may be missing.
+/// the graph. If the texts of the sample exceed 256 MiB, half of the random entities, or of the other triples if these are more, are
+/// left out until they fit. In the latter case, classes and properties may be missing.
 ///
 /// # Errors
 /// If the graph cannot be read.
