@@ -1,14 +1,14 @@
 //! Bounded description of a dataset: all statements about it, its blank nodes and its described resources.
 //!
-//! The statements are followed from the dataset's node. Included are blank nodes, and nodes with IRIs for which the
-//! same catalogue states more than the class. Each node becomes a part of the dataset's description. The description
-//! can therefore be found, compared and replaced as a unit. Two catalogues that describe one publisher do not mix
-//! their statements. `owl:sameAs` keeps the IRI of the node: the part denotes the same resource, with the statements
-//! of this catalogue only.
+//! The statements are followed from the dataset's node. Included are blank nodes, and nodes with IRIs that the same
+//! catalogue describes. A described IRI stays the subject and the object of its statements. The statements belong to
+//! the description of this dataset: the store finds, compares and replaces them as a unit, and does not mix them with
+//! those of another catalogue.
 //!
-//! A part is named after its content, not after the label of a blank node: the same catalogue has the same parts in
-//! every run. Nodes with equal content are one part. Compare the concise bounded description,
-//! <https://www.w3.org/submissions/CBD/>.
+//! A blank node becomes a part of the dataset's description. A part is named after its content, not after the label of
+//! a blank node: the same catalogue has the same parts in every run. Nodes with equal content are one part. A
+//! distribution is always a part, as its number is its name; `owl:sameAs` keeps its IRI. Compare the concise bounded
+//! description, <https://www.w3.org/submissions/CBD/>.
 
 use super::node_reader::{MAX_TEXT_BYTES, NodeReader, is_short};
 use super::statement::{Node, Statement, Value};
@@ -222,7 +222,8 @@ impl<'g> BoundedDescription<'g> {
             return false;
         }
         match graph.term(object) {
-            TermRef::Iri(iri) if self.reader.is_stored() => self.reader.part(iri).is_some(),
+            TermRef::Iri(iri) if self.reader.part(iri).is_some() => true,
+            TermRef::Iri(iri) if self.reader.is_of_home(iri) => false,
             TermRef::Iri(_) => {
                 let names = [rdf::TYPE, owl::SAME_AS].contains(&predicate)
                     || ADDRESSES.contains(&predicate)
@@ -233,12 +234,9 @@ impl<'g> BoundedDescription<'g> {
         }
     }
 
-    /// If true, an IRI has other statements than its class. The class follows from the property that leads to it.
+    /// If true, there are statements about a node.
     fn is_described(&self, node: TermId) -> bool {
-        let kind = self.graph().iri(rdf::TYPE);
-        // The triples of a subject are sorted by predicate.
-        let triples = self.graph().subject_triples(node);
-        [triples.first(), triples.last()].into_iter().flatten().any(|triple| Some(triple.predicate) != kind)
+        !self.graph().subject_triples(node).is_empty()
     }
 
     /// If true, the property is for internal use of the store.
@@ -326,18 +324,22 @@ impl<'g> BoundedDescription<'g> {
         is_blank(one) && is_blank(other) && self.colors.get(&one) == self.colors.get(&other)
     }
 
-    fn part(&self, node: TermId) -> Option<String> {
-        if let TermRef::Iri(iri) = self.graph().term(node)
-            && let Some(part) = self.reader.part(iri)
-        {
-            return Some(part.to_owned());
+    /// Returns the name of a node in the statements: its IRI, or a part if it has none on the web.
+    fn name(&self, node: TermId) -> Option<Node> {
+        if let TermRef::Iri(iri) = self.graph().term(node) {
+            if let Some(part) = self.reader.part(iri) {
+                return Some(Node::Part(part.to_owned()));
+            }
+            if self.reader.file(iri).is_none() {
+                return Some(Node::Iri(iri.to_owned()));
+            }
         }
         let via = match self.linked_via.get(&node) {
             Some(property) => local_name(property),
             None => local_name(self.graph().term(*self.via.get(&node)?).text()),
         };
         let kind: String = via.chars().filter(char::is_ascii_alphanumeric).take(MAX_KIND).collect();
-        Some(part_name(&kind, &[&hex(self.colors.get(&node)?)]))
+        Some(Node::Part(part_name(&kind, &[&hex(self.colors.get(&node)?)])))
     }
 }
 
@@ -387,10 +389,10 @@ impl<'g> ExtraStatements<'g> {
     pub(super) fn new(description: BoundedDescription<'g>, named: TypedNodes) -> Self {
         let mut names = FxHashMap::default();
         for &node in &description.nodes {
-            names.extend(description.part(node).map(|part| (node, Node::Part(part))));
+            names.extend(description.name(node).map(|name| (node, name)));
         }
         names.extend(named.nodes);
-        names.extend(named.agents.iter().map(|(&node, agent)| (node, Node::Part(typed_fields::agent_part(agent)))));
+        names.extend(named.agents.iter().map(|(&node, agent)| (node, typed_fields::agent_node(agent))));
         names.insert(description.reader.node, Node::Dataset);
         Self { description, names, agents: named.agents, out: Vec::new(), long_texts: 0, large_geometries: 0 }
     }
@@ -407,6 +409,7 @@ impl<'g> ExtraStatements<'g> {
         }
         let mut seen = FxHashSet::default();
         self.out.retain(|statement| !typed.contains(statement) && seen.insert(statement.clone()));
+        self.omit_names_without_description(dataset, &typed);
         let id = &dataset.metadata.id;
         let (aside, triple_terms) = (self.description.omitted, self.description.triple_terms);
         let mut problems = Vec::new();
@@ -434,8 +437,21 @@ impl<'g> ExtraStatements<'g> {
         (self.out, problem)
     }
 
+    /// Omits the name of an agent of which nothing else is stated: the typed fields have it.
+    fn omit_names_without_description(&mut self, dataset: &Dataset, typed: &FxHashSet<Statement>) {
+        let mut names: FxHashSet<Statement> = typed_fields::statements(dataset, &|_| false).into_iter().collect();
+        names.retain(|statement| !typed.contains(statement));
+        let mut counts: FxHashMap<&Node, usize> = FxHashMap::default();
+        for statement in &self.out {
+            *counts.entry(&statement.subject).or_default() += 1;
+        }
+        let named = names.into_iter().filter(|name| counts.get(&name.subject) == Some(&1));
+        let omitted: FxHashSet<Statement> = named.collect();
+        self.out.retain(|statement| !omitted.contains(statement));
+    }
+
     fn add_node(&mut self, node: TermId, dataset: &Dataset) {
-        let Some(subject @ (Node::Dataset | Node::Part(_))) = self.names.get(&node).cloned() else { return };
+        let Some(subject) = self.names.get(&node).cloned() else { return };
         let graph = self.description.graph();
         if let (Node::Part(_), TermRef::Iri(iri)) = (&subject, graph.term(node))
             && self.description.reader.part(iri).is_none()
@@ -462,6 +478,9 @@ impl<'g> ExtraStatements<'g> {
             if subject == Node::Dataset {
                 self.add_dataset_statement(predicate, triple.object, dataset);
             } else if let Some(object) = self.value(predicate, triple.object) {
+                if predicate == owl::SAME_AS && object == subject.clone().into() {
+                    continue; // a part of a home of an earlier version, whose resource is the subject now
+                }
                 let inside = !matches!(object, Value::Node(Node::Iri(_)));
                 if inside && predicate != dcat::HAS_DATASET || !MEMBERSHIP.contains(&predicate) {
                     self.out.push(Statement::new(subject.clone(), predicate, object));
@@ -528,7 +547,7 @@ impl<'g> ExtraStatements<'g> {
     /// Adds an agent that is a literal.
     fn add_literal_agent(&mut self, predicate: &str, object: TermId) -> bool {
         let Some(agent) = self.agents.get(&object) else { return false };
-        let part = Node::Part(typed_fields::agent_part(agent));
+        let part = typed_fields::agent_node(agent);
         self.out.push(Statement::new(Node::Dataset, predicate, part.clone()));
         if let Term::Literal(name) = self.description.graph().to_term(object)
             && name.language().is_some()
@@ -621,7 +640,7 @@ mod tests {
         let reader = NodeReader { graph: &graph, node, dataset_iri: None };
         let description = BoundedDescription::new(reader, &index, &FxHashSet::default());
         let statements = ExtraStatements::new(description, TypedNodes::default());
-        let is_service = |node: &Node| matches!(node, Node::Part(name) if name.starts_with("servedBy-"));
+        let is_service = |node: &Node| matches!(node, Node::Iri(iri) if iri.starts_with("http://e.org/service/"));
         assert_eq!(statements.names.values().filter(|node| is_service(node)).count(), 50_000);
     }
 }

@@ -352,10 +352,8 @@ pub struct Dataset {
     pub distributions: Vec<Distribution>,
     /// Content at an endpoint, of which a part is stored locally.
     pub remote: Option<RemoteContent>,
-    /// Statements of the description beyond the other fields, about the dataset and its parts. No subject is a
-    /// [`Node::Iri`].
-    ///
-    /// [`Node::Iri`]: super::Node::Iri
+    /// Statements of the description beyond the other fields: about the dataset, its parts, and the resources of the web that
+    /// the same catalogue describes.
     pub extra_statements: Vec<Statement>,
 }
 
@@ -392,7 +390,7 @@ impl Dataset {
 
     /// Returns the size of all texts and IRIs of the description, in bytes.
     pub(super) fn text_bytes(&self) -> usize {
-        let typed = typed_fields::statements(self, &|_| true);
+        let typed = typed_fields::statements(self, &|_| false);
         let node_bytes = |node: &Node| match node {
             Node::Iri(name) | Node::Part(name) => name.len(),
             Node::Dataset => 0,

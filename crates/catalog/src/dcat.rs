@@ -6,7 +6,7 @@ use super::node_reader::{FOLDER, NodeReader};
 use super::typed_fields::scheme_iri;
 use super::{
     Agent, Catalog, CatalogFile, Dataset, DatasetId, Dialect, Distribution, Extent, Iris, Location, Metadata, Node,
-    OtherResourceCounts, RemoteContent, Scheme, Statement, Text, Theme, Work, schema_org, typed_fields,
+    OtherResourceCounts, RemoteContent, Scheme, Statement, Text, Theme, Value, Work, schema_org, typed_fields,
 };
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome, Refusal};
 use lodeseek_rdf::vocab::{
@@ -16,6 +16,7 @@ use lodeseek_rdf::vocab::{
 use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{NamedNode, Triple as OxTriple};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -304,10 +305,7 @@ impl<'g> NodeReader<'g> {
         }
         let texts = self.texts(&[foaf::NAME, skos::PREF_LABEL, rdfs::LABEL, vcard::FN]);
         let name = super::preferred(&texts, &["en"]).map(|text| text.value.clone());
-        let from_iri = || match self.graph.term(self.node) {
-            TermRef::Iri(iri) if self.part(iri).is_none() => Some(words(local_name(iri))),
-            _ => None,
-        };
+        let from_iri = || typed_fields::name_of_iri(&self.web_iri()?);
         Some(Agent { name: name.or_else(from_iri)?, iri: self.web_iri() })
     }
 
@@ -497,29 +495,84 @@ fn location(text: &str) -> Location {
     }
 }
 
-/// Returns the triples of a dataset in the catalogue graph.
+/// Returns the triples of a dataset's description.
 ///
-/// Every node that is not a resource of the web has an IRI under the dataset's own. The description can therefore be
-/// found and replaced as a unit.
+/// Every node that is not a resource of the web has an IRI under the dataset's own. Other subjects are resources of the
+/// web that the catalogue describes: terms, agents, places, licences and so on.
 #[must_use]
 pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
     let id = &dataset.metadata.id;
     let mut described = FxHashSet::default();
     for statement in &dataset.extra_statements {
-        if let Node::Part(name) = &statement.subject {
-            described.insert(name.as_str());
+        described.insert(&statement.subject);
+    }
+    let typed = typed_fields::statements(dataset, &|node| described.contains(node));
+    let of_home = HomeResources::new(dataset, iris);
+    let (catalog, node) = (iris.catalog(), iris.dataset(id));
+    let mut triples = Vec::with_capacity(typed.len() + dataset.extra_statements.len() + 1);
+    triples.push(OxTriple::new(catalog, NamedNode::new_unchecked(dcat::HAS_DATASET), node.clone()));
+    for (iri, part) in &of_home.parts {
+        let same = NamedNode::new_unchecked(owl::SAME_AS);
+        triples.push(OxTriple::new(iris.part(id, part), same, NamedNode::new_unchecked(*iri)));
+    }
+    for statement in typed.iter().chain(&dataset.extra_statements) {
+        if of_home.parts.is_empty() && is_allowed(statement, iris) {
+            triples.push(statement.to_triple(id, iris));
+            continue;
+        }
+        let statement = of_home.replace(statement);
+        if is_allowed(&statement, iris) {
+            triples.push(statement.to_triple(id, iris));
         }
     }
-    let typed = typed_fields::statements(dataset, &|part| described.contains(part));
-    // A catalogue cannot make statements about other nodes of this home.
-    let is_allowed = |statement: &&Statement| match &statement.subject {
+    triples
+}
+
+/// Returns false for statements about other nodes of this home: a catalogue cannot make them.
+fn is_allowed(statement: &Statement, iris: &Iris) -> bool {
+    match &statement.subject {
         Node::Iri(iri) => !iri.starts_with(iris.base()),
         Node::Dataset | Node::Part(_) => true,
-    };
-    let (catalog, node) = (iris.catalog(), iris.dataset(id));
-    let member = OxTriple::new(catalog, NamedNode::new_unchecked(dcat::HAS_DATASET), node);
-    let statements = typed.iter().chain(&dataset.extra_statements).filter(is_allowed);
-    std::iter::once(member).chain(statements.map(|statement| statement.to_triple(id, iris))).collect()
+    }
+}
+
+/// Resources with IRIs of this home that a catalogue describes. They become parts, which denote the same resources with the
+/// statements of this catalogue only.
+struct HomeResources<'d> {
+    parts: BTreeMap<&'d str, String>,
+}
+
+impl<'d> HomeResources<'d> {
+    fn new(dataset: &'d Dataset, iris: &Iris) -> Self {
+        let mut parts = BTreeMap::new();
+        for statement in &dataset.extra_statements {
+            if let Node::Iri(iri) = &statement.subject
+                && iri.starts_with(iris.base())
+                && !parts.contains_key(iri.as_str())
+            {
+                parts.insert(iri.as_str(), typed_fields::part_name("resource", &[iri]));
+            }
+        }
+        Self { parts }
+    }
+
+    fn node(&self, node: &Node) -> Node {
+        match node {
+            Node::Iri(iri) => {
+                self.parts.get(iri.as_str()).map_or_else(|| node.clone(), |part| Node::Part(part.clone()))
+            }
+            Node::Dataset | Node::Part(_) => node.clone(),
+        }
+    }
+
+    fn replace(&self, statement: &Statement) -> Statement {
+        let object = match &statement.object {
+            // The part of a home of an earlier version already has this link.
+            Value::Node(object) if statement.predicate != owl::SAME_AS => Value::Node(self.node(object)),
+            object => object.clone(),
+        };
+        Statement { subject: self.node(&statement.subject), predicate: statement.predicate.clone(), object }
+    }
 }
 
 /// Reads a dataset from the catalogue graph; `None` if the graph does not describe it.
@@ -548,7 +601,6 @@ pub fn content_graph(dataset: &NamedNode, part: NamedNode) -> Vec<OxTriple> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Value;
     use crate::node_reader::MAX_TEXT_BYTES;
 
     fn graph_of(triples: &[OxTriple]) -> TripleGraph {

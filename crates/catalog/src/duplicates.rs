@@ -261,8 +261,9 @@ fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
     found.extend(identifier(dataset.metadata.id.as_str()));
     for statement in dataset.extra_statements.iter().filter(|statement| statement.subject == Node::Dataset) {
         match (statement.predicate.as_str(), &statement.object) {
-            (adms::IDENTIFIER, Value::Node(part @ Node::Part(_))) => {
-                named.insert(part.clone());
+            (adms::IDENTIFIER, Value::Node(node)) => {
+                named.insert(node.clone());
+                found.extend(text(&statement.object).as_deref().and_then(identifier));
             }
             (dcterms::IDENTIFIER | adms::IDENTIFIER | owl::SAME_AS, value) => {
                 found.extend(text(value).as_deref().and_then(identifier));

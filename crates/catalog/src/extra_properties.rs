@@ -125,9 +125,8 @@ impl Dataset {
         let mut iris = Vec::new();
         for value in statements.values(&Node::Dataset, property) {
             match value {
-                Value::Node(Node::Iri(iri)) => iris.push(iri.as_str()),
-                Value::Node(part @ Node::Part(_)) => iris.extend(statements.same_as(part).next()),
                 Value::Node(Node::Dataset) | Value::Literal(_) => {}
+                Value::Node(node) => iris.extend(statements.web_iris(node).next()),
             }
         }
         iris
@@ -149,15 +148,15 @@ impl<'d> ValueTexts<'d> {
     fn value_text(&self, value: &'d Value) -> Option<String> {
         match value {
             Value::Literal(literal) => Some(literal.value().trim().to_owned()),
-            Value::Node(Node::Iri(iri)) => Some(iri.clone()),
             Value::Node(Node::Dataset) => None,
             Value::Node(part @ Node::Part(_)) => {
                 self.name(part).or_else(|| self.attribution(part)).or_else(|| self.listed_values(part))
             }
+            Value::Node(node @ Node::Iri(iri)) => self.name(node).or_else(|| Some(iri.clone())),
         }
     }
 
-    /// Returns the name of a part. A period without a name becomes its two ends; an e-mail address follows the name.
+    /// Returns the name of a part or of a described resource. A period without a name becomes its two ends; an e-mail address follows the name.
     fn name(&self, part: &Node) -> Option<String> {
         let text = |property: &str| {
             self.statements.values(part, property).find_map(|value| match value {
@@ -166,6 +165,9 @@ impl<'d> ValueTexts<'d> {
                 Value::Node(_) => None,
             })
         };
+        if !self.statements.describes(part) {
+            return None;
+        }
         let name = NAMES.iter().find_map(|property| text(property));
         let ends = [dcat::START_DATE, dcat::END_DATE].map(text);
         let period = ends.iter().any(Option::is_some).then(|| ends.map(Option::unwrap_or_default).join(" – "));
@@ -180,7 +182,7 @@ impl<'d> ValueTexts<'d> {
     fn attribution(&self, part: &Node) -> Option<String> {
         let agent = self.statements.values(part, prov::AGENT).find_map(|agent| self.attributed_text(agent))?;
         let role = self.statements.values(part, dcat::HAD_ROLE).find_map(|role| match role {
-            Value::Node(Node::Iri(iri)) => Some(words(local_name(iri))),
+            Value::Node(role @ Node::Iri(iri)) => self.name(role).or_else(|| Some(words(local_name(iri)))),
             other => self.attributed_text(other),
         });
         Some(role.map_or(agent.clone(), |role| format!("{agent} ({role})")))

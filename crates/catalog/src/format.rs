@@ -3,7 +3,7 @@
 use super::statement::StatementIndex;
 use super::{Dataset, Distribution, Location, Node, Value};
 use lodeseek_rdf::local_name;
-use lodeseek_rdf::vocab::dcterms;
+use lodeseek_rdf::vocab::{dcterms, rdfs, skos};
 use rustc_hash::FxHashSet;
 
 /// A known file format.
@@ -99,8 +99,11 @@ impl Dataset {
 /// compression, an unknown declared format.
 fn format_name(statements: &StatementIndex<'_>, place: usize, file: &Distribution) -> Option<String> {
     let part = Node::Part(super::typed_fields::distribution_part(place));
+    let labels: Vec<&str> =
+        statements.values(&part, dcterms::FORMAT).filter_map(|value| label(statements, value)).collect();
     let formats = statements.values(&part, dcterms::FORMAT).filter_map(text);
-    let declared: Vec<&str> = file.media_type.as_deref().into_iter().chain(formats).collect();
+    let declared: Vec<&str> =
+        file.media_type.as_deref().into_iter().chain(formats).chain(labels.iter().copied()).collect();
     let known = || {
         declared
             .iter()
@@ -112,7 +115,15 @@ fn format_name(statements: &StatementIndex<'_>, place: usize, file: &Distributio
     let format = known().find(|format| format.is_of_content()).or_else(by_name).or_else(|| known().next());
     format
         .map(|format| format.name.to_owned())
-        .or_else(|| declared.first().and_then(|declared| unknown_format(declared)))
+        .or_else(|| labels.first().or(declared.first()).and_then(|declared| unknown_format(declared)))
+}
+
+/// Returns the label of a format that the catalogue describes.
+fn label<'d>(statements: &StatementIndex<'d>, value: &'d Value) -> Option<&'d str> {
+    let Value::Node(node) = value else { return None };
+    let labels = [skos::PREF_LABEL, rdfs::LABEL, dcterms::TITLE, skos::NOTATION].into_iter();
+    let mut texts = labels.flat_map(|property| statements.values(node, property)).filter_map(text);
+    texts.find(|text| !text.trim().is_empty())
 }
 
 fn text(value: &Value) -> Option<&str> {
@@ -125,6 +136,10 @@ fn text(value: &Value) -> Option<&str> {
 
 /// Returns a name for an unknown format: the last part of its media type or IRI.
 fn unknown_format(declared: &str) -> Option<String> {
+    let is_iri = declared.contains("://");
+    if is_iri && super::name_of_iri(declared).is_none() {
+        return None;
+    }
     if NOTHING.contains(&declared.trim().to_ascii_lowercase().as_str()) {
         return None;
     }

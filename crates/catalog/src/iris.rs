@@ -108,12 +108,38 @@ impl Iris {
         self.node("versions")
     }
 
+    /// Returns the IRI of the graph of a dataset's own statements about resources of the web. Queries cannot name it.
+    #[must_use]
+    pub fn statements(&self, id: &DatasetId) -> NamedNode {
+        self.node(&format!("statements/{}", encode_segment(id.as_str())))
+    }
+
+    /// Returns the IRI of the graph with the statements of a description whose literals the store changes. Queries cannot name it.
+    #[must_use]
+    pub fn lexical_forms(&self, id: &DatasetId) -> NamedNode {
+        self.node(&format!("lexical-forms/{}", encode_segment(id.as_str())))
+    }
+
+    /// Returns the IRI that all graphs of the [statements](Self::statements) of datasets begin with.
+    #[must_use]
+    pub fn all_statements(&self) -> NamedNode {
+        self.node("statements/")
+    }
+
+    /// Returns true if an IRI is the name of a graph of a dataset's own statements.
+    #[must_use]
+    pub fn is_statements(&self, iri: &str) -> bool {
+        iri.strip_prefix(&self.base).is_some_and(|path| path.starts_with("statements/"))
+    }
+
     /// Returns the IRI that an IRI of this base becomes with another base. `None` for IRIs from elsewhere, even if they begin
     /// with the base.
     #[must_use]
     pub fn moved(&self, iri: &NamedNode, to: &Self) -> Option<NamedNode> {
         let path = iri.as_str().strip_prefix(&self.base)?;
-        let is_ours = ["dataset/", "graph/", "work/"].iter().any(|prefix| path.starts_with(prefix))
+        let is_ours = ["dataset/", "graph/", "statements/", "lexical-forms/", "work/"]
+            .iter()
+            .any(|prefix| path.starts_with(prefix))
             || ["catalog", "profiles", "snippets", "works", "versions"].contains(&path);
         is_ours.then(|| to.node(path))
     }
@@ -217,6 +243,8 @@ mod tests {
         assert_eq!(moved(from.dataset(&id).as_str()), Some(to.dataset(&id).into_string()));
         assert_eq!(moved(from.part(&id, "record").as_str()), Some(to.part(&id, "record").into_string()));
         assert_eq!(moved(from.graph(&id, "1f").as_str()), Some(to.graph(&id, "1f").into_string()));
+        assert_eq!(moved(from.statements(&id).as_str()), Some(to.statements(&id).into_string()));
+        assert_eq!(moved(from.lexical_forms(&id).as_str()), Some(to.lexical_forms(&id).into_string()));
         assert_eq!(moved(from.work("1f").as_str()), Some(to.work("1f").into_string()));
         for (old, new) in from.metadata_graphs().iter().zip(to.metadata_graphs()) {
             assert_eq!(moved(old.as_str()), Some(new.into_string()));

@@ -50,6 +50,7 @@ pub use source::{
     CatalogReader, CatalogSource, DirectCatalogReader, SerializedCatalog, SerializedDataset, SerializedError,
 };
 pub use statement::{Node, Statement, Value};
+pub use typed_fields::name_of_iri;
 
 use lodeseek_rdf::dump::{self, Limits};
 use node_reader::MAX_TEXT_BYTES;

@@ -39,6 +39,13 @@ impl<'g> NodeReader<'g> {
         iri.strip_prefix(self.dataset_iri?)?.strip_prefix('#')
     }
 
+    /// Returns true if the description is from the catalogue graph of a home, and the IRI begins with the home's base.
+    pub(super) fn is_of_home(&self, iri: &str) -> bool {
+        // The IRI of a dataset is the base, `dataset/` and one segment.
+        let base = self.dataset_iri.and_then(|dataset| dataset.rsplit_once("dataset/")).map(|(base, _)| base);
+        base.is_some_and(|base| iri.starts_with(base))
+    }
+
     /// Returns the path of a file in the catalogue's folder.
     pub(super) fn file(&self, iri: &str) -> Option<String> {
         let path = iri.strip_prefix(FOLDER)?;

@@ -104,6 +104,11 @@ impl<'d> StatementIndex<'d> {
         Self(by_subject)
     }
 
+    /// Returns true if there are statements about a node.
+    pub(super) fn describes(&self, node: &Node) -> bool {
+        self.0.contains_key(node)
+    }
+
     /// Returns the statements about a node.
     pub(super) fn about(&self, node: &Node) -> &[&'d Statement] {
         self.0.get(node).map_or(&[], Vec::as_slice)
@@ -118,12 +123,17 @@ impl<'d> StatementIndex<'d> {
         self.about(node).iter().filter(move |one| one.predicate == property).map(|one| &one.object)
     }
 
-    /// Iterates over the IRIs of the resources that a part denotes.
-    pub(super) fn same_as<'i>(&'i self, part: &Node) -> impl Iterator<Item = &'d str> + use<'d, 'i> {
-        self.values(part, owl::SAME_AS).filter_map(|value| match value {
-            Value::Node(Node::Iri(iri)) => Some(iri.as_str()),
+    /// Iterates over the IRIs of the resources that a node denotes: its own, or those that are declared for a part.
+    pub(super) fn web_iris<'i>(&'i self, node: &'d Node) -> impl Iterator<Item = &'d str> + use<'d, 'i> {
+        let own = match node {
+            Node::Iri(iri) => Some(iri.as_str()),
+            Node::Dataset | Node::Part(_) => None,
+        };
+        let same = if own.is_none() { self.about(node) } else { &[] };
+        own.into_iter().chain(same.iter().filter_map(|statement| match &statement.object {
+            Value::Node(Node::Iri(iri)) if statement.predicate == owl::SAME_AS => Some(iri.as_str()),
             _ => None,
-        })
+        }))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Names of the themes of a dataset from other concept schemes, and of its languages.
 
 use super::statement::StatementIndex;
-use super::{Dataset, Node, Value};
+use super::{Dataset, Node, Value, name_of_iri};
 use lodeseek_rdf::vocab::{dcat, dcterms, rdfs, schema, skos};
-use lodeseek_rdf::{language_name, local_name, words};
+use lodeseek_rdf::{language_name, local_name};
 
 /// Data themes of the Publications Office of the European Union: (end of the IRI, name). Most European portals use
 /// these IRIs without labels.
@@ -29,7 +29,7 @@ impl Dataset {
     /// preferred.
     #[must_use]
     pub fn theme_names(&self) -> Vec<String> {
-        self.names(dcat::THEME, str::to_owned, theme_of)
+        self.names(dcat::THEME, str::to_owned, data_theme, |iri| name_of_iri(iri).unwrap_or_default())
     }
 
     /// Returns the declared languages, with English names for known codes. Catalogues use tags, IRIs of lists that end
@@ -41,14 +41,36 @@ impl Dataset {
             let is_tag = text.split(['-', '_']).next().is_some_and(|primary| matches!(primary.len(), 2 | 3));
             if is_tag { language_name(text) } else { text }.to_owned()
         };
-        self.names(dcterms::LANGUAGE, of_text, |iri| language_name(local_name(iri)).to_owned())
+        let known = |iri: &str| {
+            let (code, name) = (local_name(iri), language_name(local_name(iri)));
+            (name != code).then(|| name.to_owned())
+        };
+        self.names(dcterms::LANGUAGE, of_text, known, |iri| language_name(local_name(iri)).to_owned())
     }
 
-    /// Returns the distinct names of a property's values, sorted.
-    fn names(&self, property: &str, of_text: impl Fn(&str) -> String, of_iri: impl Fn(&str) -> String) -> Vec<String> {
+    /// Returns the distinct names of a property's values, sorted. `known` returns the English name of an IRI from a list, `of_iri`
+    /// any other name.
+    fn names(
+        &self,
+        property: &str,
+        of_text: impl Fn(&str) -> String,
+        known: impl Fn(&str) -> Option<String>,
+        of_iri: impl Fn(&str) -> String,
+    ) -> Vec<String> {
         let statements = StatementIndex::new(&self.extra_statements);
         let values = statements.values(&Node::Dataset, property);
-        let names = values.filter_map(|value| name(&statements, value, &of_text, &of_iri));
+        let names = values.filter_map(|value| match value {
+            Value::Literal(literal) => Some(of_text(literal.value().trim())),
+            Value::Node(Node::Dataset) => None,
+            Value::Node(node) => {
+                let iri = statements.web_iris(node).next();
+                match (label(&statements, node), iri.and_then(&known)) {
+                    (Some((label, rank)), known) if rank < OTHER_LANGUAGE || known.is_none() => Some(of_text(&label)),
+                    (_, Some(known)) => Some(known),
+                    _ => iri.map(&of_iri),
+                }
+            }
+        });
         let mut names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
         names.sort();
         names.dedup();
@@ -56,44 +78,31 @@ impl Dataset {
     }
 }
 
-fn name(
-    statements: &StatementIndex<'_>,
-    value: &Value,
-    of_text: &impl Fn(&str) -> String,
-    of_iri: &impl Fn(&str) -> String,
-) -> Option<String> {
-    match value {
-        Value::Literal(literal) => Some(of_text(literal.value().trim())),
-        Value::Node(Node::Iri(iri)) => Some(of_iri(iri)),
-        Value::Node(Node::Dataset) => None,
-        Value::Node(part) => {
-            let label = label(statements, part).map(|label| of_text(&label));
-            label.or_else(|| statements.same_as(part).next().map(of_iri))
-        }
-    }
-}
+/// Rank of a label in another language than English.
+const OTHER_LANGUAGE: u8 = 2;
 
-/// Returns the label of a part for an English reader.
-fn label(statements: &StatementIndex<'_>, part: &Node) -> Option<String> {
+/// Returns the label of a node for an English reader, and the rank of its language.
+fn label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, u8)> {
     let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME]
         .into_iter()
-        .flat_map(|property| statements.values(part, property));
+        .flat_map(|property| statements.values(node, property));
     let literals = labels.filter_map(|value| match value {
         Value::Literal(literal) => Some(literal),
         Value::Node(_) => None,
     });
-    let rank = |literal: &&oxrdf::Literal| match literal.language() {
+    let rank = |literal: &oxrdf::Literal| match literal.language() {
         Some(tag) if tag.starts_with("en") => 0,
         None => 1,
-        Some(_) => 2,
+        Some(_) => OTHER_LANGUAGE,
     };
-    literals.min_by_key(rank).map(|literal| literal.value().trim().to_owned())
+    let best = literals.min_by_key(|literal| rank(literal))?;
+    Some((best.value().trim().to_owned(), rank(best)))
 }
 
-fn theme_of(iri: &str) -> String {
-    let name = local_name(iri);
-    let known = DATA_THEMES.iter().find(|(code, _)| iri.ends_with(&format!("/data-theme/{code}")));
-    known.map_or_else(|| words(name), |(_, name)| (*name).to_owned())
+/// Returns the English name of a data theme of the European Union.
+fn data_theme(iri: &str) -> Option<String> {
+    let code = iri.rsplit_once("/data-theme/")?.1;
+    DATA_THEMES.iter().find(|(known, _)| *known == code).map(|(_, name)| (*name).to_owned())
 }
 
 #[cfg(test)]

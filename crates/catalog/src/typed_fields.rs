@@ -2,8 +2,8 @@
 
 use super::statement::{Node, Statement, Value};
 use super::{Agent, Dataset, Distribution, Extent, Metadata, RemoteContent, Scheme, Text, Theme, Work};
-use lodeseek_rdf::local_name;
-use lodeseek_rdf::vocab::{dcat, dcterms, foaf, lodeseek, owl, rdf, sd, skos, void};
+use lodeseek_rdf::vocab::{dcat, dcterms, foaf, lodeseek, rdf, sd, skos, void};
+use lodeseek_rdf::{local_name, words};
 use oxrdf::{Literal, NamedNode};
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
 use sha2::{Digest, Sha256};
@@ -16,9 +16,8 @@ const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 
 /// Returns the statements of the typed fields.
 ///
-/// An agent with an IRI has this IRI as its node. If `described` returns true for the name of its part, there are more
-/// statements about the agent. Then it is a part, linked to the IRI by `owl:sameAs`.
-pub(super) fn statements(dataset: &Dataset, described: &dyn Fn(&str) -> bool) -> Vec<Statement> {
+/// If `is_described` returns true for the node of an agent, other statements contain its names.
+pub(super) fn statements(dataset: &Dataset, is_described: &dyn Fn(&Node) -> bool) -> Vec<Statement> {
     let mut out = Statements(Vec::new());
     out.metadata(&dataset.metadata);
     for theme in &dataset.metadata.themes {
@@ -30,7 +29,7 @@ pub(super) fn statements(dataset: &Dataset, described: &dyn Fn(&str) -> bool) ->
     let creators = dataset.metadata.creators.iter().map(|agent| (dcterms::CREATOR, agent));
     let publishers = dataset.metadata.publishers.iter().map(|agent| (dcterms::PUBLISHER, agent));
     for (property, agent) in creators.chain(publishers) {
-        out.agent(property, agent, described);
+        out.agent(property, agent, is_described);
     }
     for (place, distribution) in dataset.distributions.iter().enumerate() {
         out.distribution(distribution, Node::Part(distribution_part(place)));
@@ -54,8 +53,9 @@ pub(super) fn part_name(kind: &str, content: &[&str]) -> String {
     format!("{kind}-{hex}")
 }
 
-pub(super) fn agent_part(agent: &Agent) -> String {
-    part_name("agent", &[&agent.name, agent.iri.as_deref().unwrap_or_default()])
+/// Returns the node of an agent: its IRI, else a part.
+pub(super) fn agent_node(agent: &Agent) -> Node {
+    known_or(agent.iri.as_deref(), || part_name("agent", &[&agent.name, agent.iri.as_deref().unwrap_or_default()]))
 }
 
 pub(super) fn distribution_part(place: usize) -> String {
@@ -140,18 +140,14 @@ impl Statements {
         }
     }
 
-    fn agent(&mut self, property: &str, agent: &Agent, described: &dyn Fn(&str) -> bool) {
-        let part = agent_part(agent);
-        let iri = agent.iri.as_deref().filter(|iri| is_iri(iri));
-        let node = match iri {
-            Some(iri) if !described(&part) => Node::Iri(iri.to_owned()),
-            _ => Node::Part(part),
-        };
+    fn agent(&mut self, property: &str, agent: &Agent, is_described: &dyn Fn(&Node) -> bool) {
+        let node = agent_node(agent);
         self.add(&Node::Dataset, property, node.clone());
         self.iri(&node, rdf::TYPE, foaf::AGENT);
-        self.text(&node, foaf::NAME, &agent.name);
-        if let (Node::Part(_), Some(iri)) = (&node, iri) {
-            self.iri(&node, owl::SAME_AS, iri);
+        // A name that comes from the IRI is no statement of the catalogue.
+        let is_from_iri = agent.iri.as_deref().is_some_and(|iri| name_of_iri(iri).as_ref() == Some(&agent.name));
+        if !is_from_iri && !is_described(&node) {
+            self.text(&node, foaf::NAME, &agent.name);
         }
     }
 
@@ -214,6 +210,21 @@ fn literal(text: &Text) -> Literal {
     let tagged =
         text.language.as_deref().and_then(|tag| Literal::new_language_tagged_literal(text.value.as_str(), tag).ok());
     tagged.unwrap_or_else(|| Literal::from(text.value.as_str()))
+}
+
+/// Returns a name for readers from the end of an IRI. `None` if the end is no word, as in the name of a part that another
+/// program made.
+#[must_use]
+pub fn name_of_iri(iri: &str) -> Option<String> {
+    let name = words(local_name(iri));
+    let is_hash = |word: &str| {
+        word.len() >= 8
+            && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && word.bytes().any(|byte| byte.is_ascii_digit())
+            && word.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    let has_hash = name.split(|c: char| !c.is_ascii_alphanumeric()).any(is_hash);
+    (!name.trim().is_empty() && !has_hash).then_some(name)
 }
 
 fn is_iri(text: &str) -> bool {

@@ -102,13 +102,12 @@ impl<'d> CoverageReader<'d> {
                 let text = literal.value();
                 country_box(text).or_else(|| box_of_text(text).map(|bounds| (bounds, "dct:spatial")))
             }
-            Value::Node(Node::Iri(iri)) => country_box(iri),
             Value::Node(Node::Dataset) => None,
-            Value::Node(part) => self.place_of_part(part),
+            Value::Node(node) => self.place_of_node(node),
         }
     }
 
-    fn place_of_part(&self, part: &'d Node) -> Option<(BoundingBox, &'static str)> {
+    fn place_of_node(&self, part: &'d Node) -> Option<(BoundingBox, &'static str)> {
         let geometry = [
             (dcat::BBOX, "dcat:bbox"),
             (locn::GEOMETRY, "locn:geometry"),
@@ -139,7 +138,7 @@ impl<'d> CoverageReader<'d> {
         if let Some(bounds) = texts.filter_map(box_of_text).next() {
             return Some((bounds, "dct:spatial"));
         }
-        self.statements.same_as(part).find_map(country_box)
+        self.statements.web_iris(part).find_map(country_box)
     }
 
     /// Returns the box around the geometries of a property.
@@ -180,17 +179,16 @@ impl<'d> CoverageReader<'d> {
     }
 
     /// Returns the name of a place: a label, or that of a country.
-    fn place_name(&self, value: &Value) -> Option<String> {
+    fn place_name(&self, value: &'d Value) -> Option<String> {
         let country = |iri: &str| Place::from_iri(iri).map(|country| country.name.to_owned());
         match value {
             Value::Literal(literal) => country(literal.value()),
-            Value::Node(Node::Iri(iri)) => country(iri),
             Value::Node(Node::Dataset) => None,
             Value::Node(part) => {
                 let is_name = |text: &&str| !text.is_empty() && box_of_text(text).is_none();
                 let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME].into_iter();
                 let label = labels.flat_map(|property| self.texts(part, property)).map(str::trim).find(is_name);
-                label.map(str::to_owned).or_else(|| self.statements.same_as(part).find_map(country))
+                label.map(str::to_owned).or_else(|| self.statements.web_iris(part).find_map(country))
             }
         }
     }
@@ -198,13 +196,12 @@ impl<'d> CoverageReader<'d> {
     fn period(&self, value: &'d Value) -> Option<(Period, &'static str)> {
         match value {
             Value::Literal(literal) => Period::from_text(literal.value()).map(|period| (period, "dct:temporal")),
-            Value::Node(Node::Iri(iri)) => period_of_iri(iri).map(|period| (period, "dct:temporal")),
             Value::Node(Node::Dataset) => None,
-            Value::Node(part) => self.period_of_part(part),
+            Value::Node(node) => self.period_of_node(node),
         }
     }
 
-    fn period_of_part(&self, part: &'d Node) -> Option<(Period, &'static str)> {
+    fn period_of_node(&self, part: &'d Node) -> Option<(Period, &'static str)> {
         for ([start, end], form) in ENDS {
             if let Some(period) = Period::between(self.date(part, start), self.date(part, end)) {
                 return Some((period, form));
@@ -219,7 +216,7 @@ impl<'d> CoverageReader<'d> {
         if let Some(period) = texts.filter_map(Period::from_text).next() {
             return Some((period, "dct:temporal"));
         }
-        self.statements.same_as(part).find_map(period_of_iri).map(|period| (period, "dct:temporal"))
+        self.statements.web_iris(part).find_map(period_of_iri).map(|period| (period, "dct:temporal"))
     }
 
     fn date(&self, node: &Node, property: &str) -> Option<&'d str> {
@@ -240,8 +237,8 @@ impl<'d> CoverageReader<'d> {
 
     fn parts<'i>(&'i self, node: &Node, property: &'i str) -> impl Iterator<Item = &'d Node> + use<'d, 'i> {
         self.statements.values(node, property).filter_map(|value| match value {
-            Value::Node(part @ Node::Part(_)) => Some(part),
-            _ => None,
+            Value::Node(node) => Some(node),
+            Value::Literal(_) => None,
         })
     }
 
