@@ -21,7 +21,7 @@ struct Change {
 impl Store {
     /// Returns a dataset's triples in a graph of derived data (profiles or snippets).
     pub fn derived(&self, graph: &NamedNode, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
-        self.node_and_parts(graph, &self.iris.dataset(id))
+        self.node_and_parts(graph, &self.iris.dataset(id), &[])
     }
 
     /// Returns true if a dataset has triples in a graph of derived data.

@@ -1,11 +1,11 @@
-//! Descriptions of datasets in the catalogue graph.
+//! Descriptions of datasets in the catalogue graph and in their graphs of [statements](super::statements).
 
-use super::counts::stored_literal;
+use super::statements::{self, OwnStatements, StatementChange};
 use super::{Stamp, Store, StoreError};
 use lodeseek_catalog::DatasetId;
-use lodeseek_rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek, rdf};
+use lodeseek_rdf::vocab::{dcat as dcat_terms, rdf};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
-use oxrdf::{NamedNode, Quad, Term, Triple};
+use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
@@ -17,24 +17,19 @@ pub(super) struct Description {
 }
 
 impl Store {
-    /// Returns a dataset's description in the catalogue graph: its node, its parts, and the agents, themes and works it
-    /// names.
+    /// Returns a dataset's description, as its catalogue states it: the statements about its node and its parts, and its own
+    /// statements about resources of the web. Literals have their original lexical forms.
     pub fn description(&self, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
-        let mut triples = self.node_and_parts(&self.iris.catalog(), &self.iris.dataset(id))?;
-        let others: Vec<NamedNode> = triples
-            .iter()
-            .filter(|triple| {
-                [dcterms::CREATOR, dcterms::PUBLISHER, dcat_terms::THEME, lodeseek::INTRODUCED_BY]
-                    .contains(&triple.predicate.as_str())
-            })
-            .filter_map(|triple| match &triple.object {
-                Term::NamedNode(other) if !is_part(other, &self.iris.dataset(id)) => Some(other.clone()),
-                _ => None,
-            })
-            .collect();
-        for other in others {
-            triples.extend(self.subject_triples(&self.iris.catalog(), &other)?);
+        let (catalog, node) = (self.iris.catalog(), self.iris.dataset(id));
+        if !self.has_separate_statements {
+            let mut triples = self.node_and_parts(&catalog, &node, &[])?;
+            triples.extend(self.shared_statements(&node, &triples)?);
+            return Ok(triples);
         }
+        let own = self.own_statements(id)?;
+        let mut triples = self.node_and_parts(&catalog, &node, &own.parts(&node))?;
+        triples.extend(own.statements.iter().cloned());
+        own.restore_forms(&mut triples);
         Ok(triples)
     }
 
@@ -45,11 +40,18 @@ impl Store {
         Ok(builder.finish())
     }
 
-    /// Returns the triples of a node and of its parts: objects with the IRI of the node and a fragment.
-    pub(super) fn node_and_parts(&self, graph: &NamedNode, node: &NamedNode) -> Result<Vec<Triple>, StoreError> {
+    /// Returns the triples of a node and of its parts: objects with the IRI of the node and a fragment. `more` are parts to which
+    /// other nodes link.
+    pub(super) fn node_and_parts(
+        &self,
+        graph: &NamedNode,
+        node: &NamedNode,
+        more: &[NamedNode],
+    ) -> Result<Vec<Triple>, StoreError> {
         let mut triples = Vec::new();
-        let mut waiting = vec![node.clone()];
-        let mut seen = HashSet::new();
+        let mut seen: HashSet<NamedNode> = more.iter().cloned().collect();
+        let mut waiting: Vec<NamedNode> = seen.iter().cloned().collect();
+        waiting.push(node.clone());
         while let Some(next) = waiting.pop() {
             let found = self.subject_triples(graph, &next)?;
             for triple in &found {
@@ -65,18 +67,21 @@ impl Store {
         Ok(triples)
     }
 
-    /// Returns true if the catalogue graph contains exactly this description of a dataset, and all its statements about agents.
+    /// Returns true if the store contains exactly this description of a dataset.
     pub(super) fn is_described(&self, id: &DatasetId, description: &[Triple]) -> Result<bool, StoreError> {
-        let catalog = self.iris.catalog();
-        if !same_triples(&self.node_and_parts(&catalog, &self.iris.dataset(id))?, description) {
-            return Ok(false);
-        }
-        for triple in description {
-            if !self.oxigraph.contains(&triple.clone().in_graph(catalog.clone()))? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let catalog = NamedOrBlankNode::from(self.iris.catalog());
+        // The catalogue lists the dataset: this is no statement about it.
+        let new: HashSet<&Triple> = description.iter().filter(|triple| triple.subject != catalog).collect();
+        let present = self.description(id)?;
+        let present: HashSet<&Triple> = present.iter().collect();
+        Ok(self.has_separate_statements && present == new)
+    }
+
+    /// Returns the triples of the catalogue graph about a dataset and its parts.
+    pub(super) fn own_triples(&self, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
+        let node = self.iris.dataset(id);
+        let parts = self.own_statements(id)?.parts(&node);
+        self.node_and_parts(&self.iris.catalog(), &node, &parts)
     }
 
     /// Replaces descriptions, records, pointers and links to works in one transaction.
@@ -89,8 +94,10 @@ impl Store {
         let kind = NamedNode::new_unchecked(rdf::TYPE);
         let class = NamedNode::new_unchecked(dcat_terms::CATALOG);
         transaction.insert(&Quad::new(catalog.clone(), kind, class, catalog.clone()));
+        transaction.insert(&statements::mark(&self.iris));
+        let mut change = StatementChange::new(self, new.iter().map(|description| &description.id));
         for Description { id, version, triples } in new {
-            for triple in self.node_and_parts(&catalog, &self.iris.dataset(id))? {
+            for triple in self.own_triples(id)? {
                 transaction.remove(&triple.in_graph(catalog.clone()));
             }
             for pointer in self.pointer_quads(id)? {
@@ -100,20 +107,24 @@ impl Store {
             for link in self.works_that_use(id)? {
                 transaction.insert(&link);
             }
-            // Agents are shared between datasets: a new name of an agent replaces the old one.
-            for named in triples.iter().filter(|triple| triple.predicate.as_str() == foaf::NAME) {
-                for old in self.oxigraph.quads_for_pattern(
-                    Some(named.subject.as_ref()),
-                    Some(named.predicate.as_ref()),
-                    None,
-                    Some(catalog.as_ref().into()),
-                ) {
-                    transaction.remove(&old?);
+            let own = OwnStatements::from_description(triples, id, &self.iris);
+            change.replace(id, own, &mut transaction)?;
+        }
+        change.remove_unused(&mut transaction)?;
+        change.insert_new(&mut transaction);
+        for Description { id, triples, .. } in new {
+            let node = self.iris.dataset(id);
+            for triple in triples {
+                let is_own = match &triple.subject {
+                    NamedOrBlankNode::NamedNode(subject) => {
+                        *subject == node || is_part(subject, &node) || *subject == catalog
+                    }
+                    NamedOrBlankNode::BlankNode(_) => true,
+                };
+                if is_own {
+                    transaction.insert(triple.as_ref().in_graph(&catalog));
                 }
             }
-        }
-        for triple in new.iter().flat_map(|description| &description.triples) {
-            transaction.insert(&triple.clone().in_graph(catalog.clone()));
         }
         for description in new {
             self.write_record(&mut transaction, &description.id, stamp)?;
@@ -124,42 +135,6 @@ impl Store {
     }
 }
 
-fn is_part(node: &NamedNode, of: &NamedNode) -> bool {
+pub(super) fn is_part(node: &NamedNode, of: &NamedNode) -> bool {
     node.as_str().strip_prefix(of.as_str()).is_some_and(|rest| rest.starts_with('#'))
-}
-
-fn same_triples(present: &[Triple], new: &[Triple]) -> bool {
-    sorted_lines(present) == sorted_lines(&own_triples(new))
-}
-
-/// Returns the distinct triples as lines in ascending order, with literals in the form that the store returns.
-fn sorted_lines(triples: &[Triple]) -> Vec<String> {
-    let line = |triple: &Triple| {
-        let stored = match &triple.object {
-            Term::Literal(literal) => stored_literal(literal.value(), literal.datatype().as_str()),
-            _ => None,
-        };
-        match stored {
-            Some(literal) => Triple { object: literal.into(), ..triple.clone() }.to_string(),
-            None => triple.to_string(),
-        }
-    };
-    let mut lines: Vec<String> = triples.iter().map(line).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    lines
-}
-
-/// Returns the triples of a description without those about the catalogue and about agents with IRIs of their own.
-fn own_triples(description: &[Triple]) -> Vec<Triple> {
-    let node = description
-        .iter()
-        .find(|triple| triple.predicate.as_str() == lodeseek::GRAPH)
-        .map(|triple| triple.subject.to_string());
-    let prefix = node.map(|node| node.trim_end_matches('>').to_owned()).unwrap_or_default();
-    let is_own = |triple: &&Triple| {
-        let subject = triple.subject.to_string();
-        subject.strip_prefix(&prefix).is_some_and(|rest| rest == ">" || rest.starts_with('#'))
-    };
-    description.iter().filter(is_own).cloned().collect()
 }

@@ -10,7 +10,8 @@
 //! home/commit.json     number of the last commit, which the store must have, too
 //! home/lock            held exclusively by the writer, shared by readers
 //! home/store/          Oxigraph: one named graph per dataset version, the graphs catalogue, profiles, snippets, works,
-//!                      and the pointers from datasets to their current versions
+//!                      the pointers from datasets to their current versions, and the statements of each dataset about
+//!                      resources of the web
 //! home/graphs/         one file per dataset version, for stages that scan whole graphs, with its counts,
 //!                      canonical fingerprint and, if it exceeds memory, a sample
 //! home/index/          the text index (written by a later stage), with duplicates.json and quality/
@@ -62,6 +63,7 @@ mod repair;
 mod resource;
 mod sample;
 mod series;
+mod statements;
 mod undo;
 mod verify;
 mod view;
@@ -300,6 +302,8 @@ pub struct Store {
     described: AtomicU64,
     /// Graph with the pointers to current content.
     pointers: NamedNode,
+    /// If false, the home is of an earlier version, and descriptions share statements, see [`statements`].
+    has_separate_statements: bool,
     views: Mutex<ViewCache>,
     /// Number of the last commit, see [`commit_record`].
     last_commit: Mutex<u64>,
@@ -327,6 +331,7 @@ impl Store {
         *store.last_commit.lock().unwrap_or_else(PoisonError::into_inner) = commit;
         if access == Access::Write {
             store.move_pointers()?;
+            store.separate_statements()?;
         }
         store.check_works()?;
         Ok(store)
@@ -358,7 +363,9 @@ impl Store {
 
     fn with_parts(home: &Path, iris: Iris, oxigraph: Oxigraph, access: Access, lock: Option<File>) -> Self {
         let pointers = pointers::find_graph(&oxigraph, &iris);
+        let has_separate_statements = statements::are_separate(&oxigraph, &iris, &pointers);
         Self {
+            has_separate_statements,
             home: home.to_owned(),
             iris,
             pointers,
@@ -399,14 +406,14 @@ impl Store {
 
     /// Returns all datasets of the catalogue, sorted by id.
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
-        let catalog = self.catalog_graph()?;
-        let versions = self.versions()?;
         let mut origins = self.origins()?;
-        let entries = versions.into_iter().filter_map(|(id, version)| {
-            let dataset = dcat::from_triples(&catalog, &self.iris.dataset(&id))?;
-            Some(Entry { dataset, version, origin: origins.remove(&id) })
-        });
-        Ok(entries.collect())
+        let mut entries = Vec::new();
+        for (id, version) in self.versions()? {
+            if let Some(dataset) = dcat::from_triples(&self.description_graph(&id)?, &self.iris.dataset(&id)) {
+                entries.push(Entry { dataset, version, origin: origins.remove(&id) });
+            }
+        }
+        Ok(entries)
     }
 
     /// Calls a function with each dataset of the catalogue, sorted by id. One description at a time is in memory.

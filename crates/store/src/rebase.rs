@@ -117,7 +117,13 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
     // The new store has no lock, so that it writes no commit record while the old one is in place.
     let new = Store::with_parts(home, target.clone(), open_oxigraph(&folder, Access::Write)?, Access::Write, None);
     let entries = old.entries()?;
-    for graph in old.iris.metadata_graphs().into_iter().chain([old.iris.versions()]) {
+    let mut graphs = old.iris.metadata_graphs().to_vec();
+    graphs.push(old.iris.versions());
+    for entry in &entries {
+        let id = &entry.dataset.metadata.id;
+        graphs.extend([old.iris.statements(id), old.iris.lexical_forms(id)]);
+    }
+    for graph in graphs {
         let mut failure = None;
         let quads = old.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
         let quads = quads.map_while(|quad| quad.map_err(|error| failure = Some(error)).ok());

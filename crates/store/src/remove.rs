@@ -1,5 +1,6 @@
 //! Removal of datasets from the catalogue.
 
+use super::statements::{OwnStatements, StatementChange};
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use oxrdf::{NamedOrBlankNode, Quad, Term};
@@ -10,7 +11,7 @@ impl Store {
     /// becomes invisible and is deleted by [`clear_replaced`](Self::clear_replaced) or by the next load; current
     /// readers may read it to the end. Returns the number of datasets removed.
     ///
-    /// Agents, themes and works with IRIs of their own stay: other datasets may refer to them.
+    /// Statements about resources of the web stay in the catalogue graph if another dataset makes them.
     pub fn remove(&self, ids: &[DatasetId]) -> Result<usize, StoreError> {
         let mut present = Vec::new();
         for id in ids {
@@ -33,13 +34,16 @@ impl Store {
         let commit = self.start_commit();
         let mut transaction = self.oxigraph.start_transaction()?;
         self.mark(&commit, &mut transaction)?;
+        let mut change = StatementChange::new(self, ids.iter().copied());
         for id in ids {
             let node = self.iris.dataset(id);
-            for graph in [&catalog, &works] {
-                for triple in self.node_and_parts(graph, &node)? {
-                    transaction.remove(&triple.in_graph(graph.clone()));
-                }
+            for triple in self.own_triples(id)? {
+                transaction.remove(&triple.in_graph(catalog.clone()));
             }
+            for triple in self.node_and_parts(&works, &node, &[])? {
+                transaction.remove(&triple.in_graph(works.clone()));
+            }
+            change.replace(id, OwnStatements::default(), &mut transaction)?;
             self.record_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
             self.pointer_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
             let membership: Vec<Quad> = self
@@ -53,6 +57,7 @@ impl Store {
                 .collect::<Result<_, _>>()?;
             membership.iter().for_each(|quad| transaction.remove(quad));
         }
+        change.remove_unused(&mut transaction)?;
         transaction.commit()?;
         self.described.fetch_add(1, Ordering::SeqCst);
         self.finish_commit(commit)

@@ -3,13 +3,14 @@
 //! The new store is written to a folder of its own and replaces the old one by renaming, so that an interrupted repair changes
 //! nothing. The old one is kept as `store.damaged`. Sources, in this order:
 //!
-//! - The catalogue graph of the old store, if it can be read. If it cannot, or if a commit is missing, the descriptions that the
+//! - The catalogue graph of the old store and the statements of its datasets, if they can be read. If it cannot, or if a commit is missing, the descriptions that the
 //!   caller recovered, for example from the index, replace those that differ from them.
 //! - Content from graph files, which are verified by their names; else from the old store, if it has the expected number of
 //!   triples.
 //!
 //! Profiles and snippets are not copied: the caller indexes all datasets again.
 
+use super::statements::{self, OwnStatements};
 use super::{
     Access, ContentPlace, Entry, GraphCounts, LoadOptions, Loader, Replaced, STORE, Store, StoreError, StoredContent,
     commit_record, counts, empty_version, fingerprint, graph_file, journal, lock, open_oxigraph, rebase, settings,
@@ -17,7 +18,7 @@ use super::{
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
-use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term};
+use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use serde::Serialize;
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -98,7 +99,7 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     let old = old.map(without_lock);
     let stored = old.as_ref().and_then(|old| old.stored_commit().ok()).unwrap_or(0);
     let recorded = record.as_ref().map_or(0, |record| record.commit);
-    let store = Store { content_place, ..without_lock(open_oxigraph(&new, Access::Write)?) };
+    let mut store = Store { content_place, ..without_lock(open_oxigraph(&new, Access::Write)?) };
     let commits = if stored >= recorded && stored > 0 { Commits::All } else { Commits::SomeMissing };
     let (entries, mut lost) = store.copy_catalog(old.as_ref(), commits, recovered)?;
     lost.extend(store.copy_content(&entries, old.as_ref())?);
@@ -132,15 +133,20 @@ pub(super) fn remove_folder(path: &Path) -> Result<(), StoreError> {
 impl Store {
     /// Writes the descriptions of all datasets. Returns their entries, and the datasets whose descriptions were recovered.
     fn copy_catalog(
-        &self,
+        &mut self,
         old: Option<&Self>,
         commits: Commits,
         recovered: &[Entry],
     ) -> Result<(Vec<Entry>, Vec<LostDataset>), StoreError> {
-        let readable =
-            old.and_then(|old| Some((old.catalog_quads().ok()?, old.entries().ok()?, old.index_only().ok()?)));
+        let readable = old.and_then(|old| {
+            let (quads, entries) = (old.catalog_quads().ok()?, old.entries().ok()?);
+            let statements = old.all_own_statements(&entries).ok()?;
+            Some((quads, entries, old.index_only().ok()?, statements))
+        });
         let is_readable = readable.is_some();
-        let (stored_quads, described, index_only) = readable.unwrap_or_default();
+        let (stored_quads, described, index_only, mut statements) = readable.unwrap_or_default();
+        // Without graphs of statements, all descriptions share the statements of the catalogue graph.
+        let is_shared = is_readable && old.is_some_and(|old| !old.has_separate_statements);
         let mut entries: BTreeMap<DatasetId, Entry> = BTreeMap::new();
         for entry in described {
             entries.insert(entry.dataset.metadata.id.clone(), entry);
@@ -165,7 +171,9 @@ impl Store {
                 Some(_) => index_only.contains(id),
                 None => has_content && self.content_place == ContentPlace::IndexOnly,
             };
-            replaced.extend(self.description_quads(&entry.dataset));
+            let triples = self.description_triples(&entry.dataset);
+            statements.insert(id.clone(), OwnStatements::from_description(&triples, id, &self.iris));
+            replaced.extend(triples.into_iter().map(|triple| triple.in_graph(self.iris.catalog())));
             replaced.extend(is_index_only.then(|| self.index_only_quad(id)));
             replaced_names.insert(self.iris.dataset(id).into_string());
             // The index lacks some statements of a description.
@@ -182,11 +190,40 @@ impl Store {
         }
         // All other statements stay as they are, also those that an entry lacks, such as the times of records.
         let graphs = self.datasets_of_graphs(&entries);
-        let is_kept = |quad: &Quad| !replaced_names.contains(name_without_part(&quad.subject));
+        let is_kept = |quad: &Quad| {
+            let name = name_without_part(&quad.subject);
+            !replaced_names.contains(name) && (is_shared || name.starts_with(self.iris.base()))
+        };
         let kept = stored_quads.into_iter().filter(is_kept).map(|quad| with_dataset_name(quad, &graphs));
         let pointers = entries.iter().map(|entry| self.pointer_quad(&entry.dataset.metadata.id, &entry.version));
         self.bulk_load(kept.chain(replaced).chain(pointers))?;
+        self.bulk_load(self.statement_quads(&statements).into_iter())?;
+        if is_shared {
+            self.has_separate_statements = false;
+            self.separate_statements()?;
+        } else {
+            self.bulk_load(std::iter::once(statements::mark(&self.iris)))?;
+        }
         Ok((entries, lost))
+    }
+
+    fn all_own_statements(&self, entries: &[Entry]) -> Result<BTreeMap<DatasetId, OwnStatements>, StoreError> {
+        let mut statements = BTreeMap::new();
+        for entry in entries {
+            let id = &entry.dataset.metadata.id;
+            statements.insert(id.clone(), self.own_statements(id)?);
+        }
+        Ok(statements)
+    }
+
+    /// Returns the statements of datasets about resources of the web, in their graphs and, each once, in the catalogue graph.
+    fn statement_quads(&self, statements: &BTreeMap<DatasetId, OwnStatements>) -> HashSet<Quad> {
+        let mut quads = HashSet::new();
+        for (id, own) in statements {
+            quads.extend(own.quads(id, &self.iris));
+            quads.extend(own.statements.iter().map(|triple| triple.clone().in_graph(self.iris.catalog())));
+        }
+        quads
     }
 
     /// Returns the dataset of each graph of current content.
@@ -205,11 +242,11 @@ impl Store {
         Ok(quads.collect::<Result<_, _>>()?)
     }
 
-    fn description_quads(&self, dataset: &Dataset) -> Vec<Quad> {
+    fn description_triples(&self, dataset: &Dataset) -> Vec<Triple> {
         let id = &dataset.metadata.id;
         let mut triples = dcat::to_triples(dataset, &self.iris);
         triples.extend(dcat::content_graph(&self.iris.dataset(id), self.iris.part(id, "graph")));
-        triples.into_iter().map(|triple| triple.in_graph(self.iris.catalog())).collect()
+        triples
     }
 
     pub(super) fn bulk_load(&self, quads: impl Iterator<Item = Quad>) -> Result<(), StoreError> {

@@ -1,9 +1,10 @@
 //! Restoring datasets after a change that could not be completed.
 
+use super::statements::StatementChange;
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
-use lodeseek_rdf::vocab::foaf;
-use oxrdf::{NamedNode, NamedNodeRef, Quad, Term};
+use oxrdf::{GraphName, Quad, Triple};
+use rustc_hash::FxHashSet;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
@@ -38,6 +39,10 @@ impl Store {
         self.mark(&commit, &mut transaction)?;
         present.difference(&undo.quads).for_each(|quad| transaction.remove(quad));
         undo.quads.difference(&present).for_each(|quad| transaction.insert(quad));
+        let mut change = StatementChange::new(self, undo.ids.iter());
+        change.change(self.statements_of(&present), self.statements_of(&undo.quads));
+        change.remove_unused(&mut transaction)?;
+        change.insert_new(&mut transaction);
         transaction.commit()?;
         self.described.fetch_add(1, Ordering::SeqCst);
         self.finish_commit(commit)
@@ -57,32 +62,26 @@ impl Store {
         for membership in memberships {
             quads.push(membership?);
         }
+        let parts = self.own_statements(id)?.parts(&node);
         for graph in &self.iris.metadata_graphs() {
-            let triples = self.node_and_parts(graph, &node)?;
+            let triples = self.node_and_parts(graph, &node, &parts)?;
             quads.extend(triples.into_iter().map(|triple| triple.in_graph(graph.clone())));
         }
-        // A description replaces the names of the agents it refers to.
-        let agents: Vec<NamedNode> = quads.iter().filter_map(|quad| agent(&quad.object)).collect();
-        for agent in agents {
-            let name = NamedNodeRef::new_unchecked(foaf::NAME);
-            let names = self.oxigraph.quads_for_pattern(
-                Some(agent.as_ref().into()),
-                Some(name),
-                None,
-                Some(catalog.as_ref().into()),
-            );
-            for name in names {
-                quads.push(name?);
-            }
-        }
+        quads.extend(self.own_statement_quads(id)?);
         Ok(quads)
     }
-}
 
-fn agent(object: &Term) -> Option<NamedNode> {
-    match object {
-        Term::NamedNode(node) => Some(node.clone()),
-        _ => None,
+    /// Returns the statements about resources of the web among the quads of a state.
+    fn statements_of(&self, quads: &HashSet<Quad>) -> FxHashSet<Triple> {
+        let mut statements = FxHashSet::default();
+        for quad in quads {
+            if let GraphName::NamedNode(graph) = &quad.graph_name
+                && self.iris.is_statements(graph.as_str())
+            {
+                statements.insert(Triple::from(quad.clone()));
+            }
+        }
+        statements
     }
 }
 

@@ -5,6 +5,7 @@ use super::{
     journal, rebase,
 };
 use lodeseek_catalog::DatasetId;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -232,6 +233,14 @@ impl Store {
         for id in self.versions()?.keys() {
             if entries.binary_search_by(|entry| entry.dataset.metadata.id.cmp(id)).is_err() {
                 let problem = "its description in the catalogue cannot be read";
+                damage.push(Damage::new(DamagedPart::Description, self.home.join("store"), problem).with_dataset(id));
+            }
+        }
+        let mut known = FxHashMap::default();
+        for entry in &entries {
+            let id = &entry.dataset.metadata.id;
+            if let Some(statement) = self.missing_statement(id, &mut known)? {
+                let problem = format!("the catalogue lacks its statement {statement}");
                 damage.push(Damage::new(DamagedPart::Description, self.home.join("store"), problem).with_dataset(id));
             }
         }
