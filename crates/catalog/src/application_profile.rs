@@ -14,12 +14,13 @@
 //! HealthDCAT-AP and GeoDCAT-AP are extensions of DCAT-AP, so their properties get their ranges in every description.
 //! DCAT-US 3 has classes of its own. [`Profile`] selects what one of them has beyond DCAT-AP.
 
+use super::theme::data_theme;
 use super::{BoundingBox, DatasetId, Iris};
+use lodeseek_rdf::local_name;
 use lodeseek_rdf::vocab::{
     adms, dcat, dcatap, dcatus, dcterms, foaf, geodcatap, geosparql, healthdcatap, locn, lodeseek, org, owl, prov, rdf,
     rdfs, sd, skos, spdx, vcard,
 };
-use lodeseek_rdf::{local_name, words};
 use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
@@ -525,7 +526,8 @@ impl<'d> Writer<'d> {
         subjects.collect()
     }
 
-    /// Adds names to nodes that must have one: the end of their address.
+    /// Adds names to nodes that must have one, if the description has them in another form or the node is in a list with known
+    /// names. A name made of the address would be an invention.
     fn complete_nodes(&mut self) {
         for (class, name) in [
             (foaf::AGENT, foaf::NAME),
@@ -535,26 +537,30 @@ impl<'d> Writer<'d> {
             (adms::IDENTIFIER_CLASS, skos::NOTATION),
         ] {
             for node in self.of_class(class) {
-                if !self.has(&node, name) {
-                    let label = self.label_of(&node);
-                    self.add(&node, name, Literal::from(label));
+                if !self.has(&node, name)
+                    && let Some(label) = self.label_of(&node)
+                {
+                    self.add(&node, name, label);
                 }
             }
         }
     }
 
-    /// Returns the label of a node, else a name from its address.
-    fn label_of(&self, node: &NamedNode) -> String {
+    /// Returns the label of a node.
+    fn label_of(&self, node: &NamedNode) -> Option<Literal> {
         let names = [rdfs::LABEL, skos::PREF_LABEL, dcterms::TITLE, foaf::NAME, vcard::FN, skos::NOTATION];
         let literal = |name| {
             self.objects(node, name).find_map(|object| match object {
-                Term::Literal(literal) => Some(literal.value().to_owned()),
+                Term::Literal(literal) => Some(literal.clone()),
                 _ => None,
             })
         };
-        let endpoint = self.objects(node, dcat::ENDPOINT_URL).next().map(term_text);
-        let from_address = || words(local_name(node.as_str()));
-        names.into_iter().find_map(literal).or(endpoint).unwrap_or_else(from_address)
+        let known = || {
+            let name = data_theme(node.as_str())?;
+            Some(Literal::new_language_tagged_literal_unchecked(name, "en"))
+        };
+        let endpoint = || Some(Literal::from(term_text(self.objects(node, dcat::ENDPOINT_URL).next()?)));
+        names.into_iter().find_map(literal).or_else(known).or_else(endpoint)
     }
 }
 
@@ -674,10 +680,21 @@ mod tests {
     #[test]
     fn nodes_have_the_class_and_the_name_that_are_asked_for() {
         becomes(
-            "<1> dcat:theme <http://e.org/themes/water_supply> ; dct:publisher <http://e.org/people/city> .",
-            "<http://e.org/themes/water_supply> a skos:Concept ; skos:prefLabel \"water supply\" .
-             <http://e.org/people/city> a foaf:Agent ; foaf:name \"city\" .",
+            "<1> dcat:theme <http://e.org/themes/water> ; dct:publisher <http://e.org/people/city> .
+             <http://e.org/themes/water> <http://www.w3.org/2000/01/rdf-schema#label> \"Water\"@en .",
+            "<http://e.org/themes/water> a skos:Concept ; skos:prefLabel \"Water\"@en . <http://e.org/people/city> a foaf:Agent .",
         );
+        let envi = "http://publications.europa.eu/resource/authority/data-theme/ENVI";
+        becomes(&format!("<1> dcat:theme <{envi}> ."), &format!("<{envi}> skos:prefLabel \"Environment\"@en ."));
+    }
+
+    #[test]
+    fn no_name_is_made_of_an_address() {
+        let profiled = dcat_ap_of(
+            "<1> dcat:theme <http://e.org/themes/water_supply> ; dct:publisher <http://e.org/people/city> , <1#publisher-0123456789ab> .",
+        );
+        let text = lines(&profiled.triples).join("\n");
+        assert!(!text.contains("foaf/0.1/name") && !text.contains("prefLabel"), "{text}");
     }
 
     #[test]

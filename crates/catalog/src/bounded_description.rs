@@ -408,7 +408,14 @@ impl<'g> ExtraStatements<'g> {
             self.add_node(self.description.nodes[place], dataset);
         }
         let mut seen = FxHashSet::default();
-        self.out.retain(|statement| !typed.contains(statement) && seen.insert(statement.clone()));
+        let theme_labels = typed_fields::theme_labels(&self.out);
+        let is_theme_label = |statement: &Statement| {
+            statement.predicate == dcat::KEYWORD
+                && matches!(&statement.object, Value::Literal(keyword) if theme_labels.contains(keyword))
+        };
+        self.out.retain(|statement| {
+            (!typed.contains(statement) || is_theme_label(statement)) && seen.insert(statement.clone())
+        });
         self.omit_names_without_description(dataset, &typed);
         let id = &dataset.metadata.id;
         let (aside, triple_terms) = (self.description.omitted, self.description.triple_terms);
@@ -569,7 +576,7 @@ impl<'g> ExtraStatements<'g> {
             TermRef::Triple(_) => return None, // reported with the description
             TermRef::Iri(iri) => match self.description.reader.file(iri) {
                 Some(path) => Literal::from(path).into(),
-                None if predicate == dcat::MEDIA_TYPE => media_type(iri),
+                None if predicate == dcat::MEDIA_TYPE && !typed_fields::is_media_type_iri(iri) => media_type(iri),
                 None => Node::Iri(iri.to_owned()).into(),
             },
             TermRef::Literal { lexical, .. } if is_place => iri_or_literal(lexical.trim()),

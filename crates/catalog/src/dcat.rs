@@ -502,9 +502,10 @@ fn location(text: &str) -> Location {
 #[must_use]
 pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
     let id = &dataset.metadata.id;
-    let mut described = FxHashSet::default();
+    let (mut described, mut with_media_type) = (FxHashSet::default(), FxHashSet::default());
     for statement in &dataset.extra_statements {
         described.insert(&statement.subject);
+        with_media_type.extend(media_type_of(statement));
     }
     let typed = typed_fields::statements(dataset, &|node| described.contains(node));
     let of_home = HomeResources::new(dataset, iris);
@@ -515,7 +516,11 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
         let same = NamedNode::new_unchecked(owl::SAME_AS);
         triples.push(OxTriple::new(iris.part(id, part), same, NamedNode::new_unchecked(*iri)));
     }
-    for statement in typed.iter().chain(&dataset.extra_statements) {
+    // The catalogue has another IRI of the media type, for example with the scheme `http`.
+    let is_replaced = |statement: &&Statement| {
+        media_type_of(statement).is_some_and(|media_type| with_media_type.contains(&media_type))
+    };
+    for statement in typed.iter().filter(|one| !is_replaced(one)).chain(&dataset.extra_statements) {
         if of_home.parts.is_empty() && is_allowed(statement, iris) {
             triples.push(statement.to_triple(id, iris));
             continue;
@@ -526,6 +531,16 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
         }
     }
     triples
+}
+
+/// Returns the subject and the name of a statement's media type.
+fn media_type_of(statement: &Statement) -> Option<(&Node, &str)> {
+    match &statement.object {
+        Value::Node(Node::Iri(iri)) if statement.predicate == dcat::MEDIA_TYPE => {
+            Some((&statement.subject, typed_fields::media_type_name(iri)))
+        }
+        _ => None,
+    }
 }
 
 /// Returns false for statements about other nodes of this home: a catalogue cannot make them.
@@ -582,6 +597,12 @@ pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset>
     let reader = NodeReader { graph, node, dataset_iri: Some(graph.term(node).text()) };
     let (read, _) = reader.dataset(reader.id()?, &CatalogIndex::for_entry(graph, node));
     Some(read)
+}
+
+/// Returns the agent that a node denotes in the description of a stored dataset. `None` if it has no name.
+#[must_use]
+pub fn agent_at(graph: &TripleGraph, node: TermId, dataset: &NamedNode) -> Option<Agent> {
+    NodeReader { graph, node, dataset_iri: Some(dataset.as_str()) }.agent().filter(|agent| !agent.name.is_empty())
 }
 
 /// Returns the triples of the catalogue graph that declare the graph of a dataset's current content: it has the IRI of the dataset.

@@ -100,7 +100,7 @@ fn label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, u8)> {
 }
 
 /// Returns the English name of a data theme of the European Union.
-fn data_theme(iri: &str) -> Option<String> {
+pub(super) fn data_theme(iri: &str) -> Option<String> {
     let code = iri.rsplit_once("/data-theme/")?.1;
     DATA_THEMES.iter().find(|(known, _)| *known == code).map(|(_, name)| (*name).to_owned())
 }

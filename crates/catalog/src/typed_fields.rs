@@ -2,10 +2,11 @@
 
 use super::statement::{Node, Statement, Value};
 use super::{Agent, Dataset, Distribution, Extent, Metadata, RemoteContent, Scheme, Text, Theme, Work};
-use lodeseek_rdf::vocab::{dcat, dcterms, foaf, lodeseek, rdf, sd, skos, void};
+use lodeseek_rdf::vocab::{dcat, dcterms, foaf, lodeseek, rdf, rdfs, sd, skos, void};
 use lodeseek_rdf::{local_name, words};
 use oxrdf::{Literal, NamedNode};
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
+use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
@@ -16,10 +17,11 @@ const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 
 /// Returns the statements of the typed fields.
 ///
-/// If `is_described` returns true for the node of an agent, other statements contain its names.
+/// If `is_described` returns true for the node of an agent, other statements contain its names. Keywords that are labels of
+/// described themes are omitted: those that the catalogue declares are among the other statements.
 pub(super) fn statements(dataset: &Dataset, is_described: &dyn Fn(&Node) -> bool) -> Vec<Statement> {
     let mut out = Statements(Vec::new());
-    out.metadata(&dataset.metadata);
+    out.metadata(&dataset.metadata, &theme_labels(&dataset.extra_statements));
     for theme in &dataset.metadata.themes {
         out.theme(theme);
     }
@@ -75,6 +77,30 @@ fn known_or(iri: Option<&str>, own: impl FnOnce() -> String) -> Node {
     iri.filter(|iri| is_iri(iri)).map_or_else(|| Node::Part(own()), |iri| Node::Iri(iri.to_owned()))
 }
 
+/// Returns the labels of the themes that statements describe, which the reader adds to the keywords.
+pub(super) fn theme_labels(statements: &[Statement]) -> FxHashSet<Literal> {
+    let mut themes = FxHashSet::default();
+    for statement in statements {
+        if statement.subject == Node::Dataset
+            && statement.predicate == dcat::THEME
+            && let Value::Node(theme) = &statement.object
+        {
+            themes.insert(theme);
+        }
+    }
+    let mut labels = FxHashSet::default();
+    for statement in statements {
+        if [skos::PREF_LABEL, rdfs::LABEL].contains(&statement.predicate.as_str())
+            && themes.contains(&statement.subject)
+            && let Value::Literal(label) = &statement.object
+        {
+            let language = label.language().map(str::to_owned);
+            labels.insert(literal(&Text { value: label.value().trim().to_owned(), language }));
+        }
+    }
+    labels
+}
+
 struct Statements(Vec<Statement>);
 
 impl Statements {
@@ -90,7 +116,7 @@ impl Statements {
         self.add(subject, predicate, Literal::from(text));
     }
 
-    fn metadata(&mut self, metadata: &Metadata) {
+    fn metadata(&mut self, metadata: &Metadata, theme_labels: &FxHashSet<Literal>) {
         let node = &Node::Dataset;
         self.iri(node, rdf::TYPE, dcat::DATASET);
         self.text(node, dcterms::IDENTIFIER, metadata.id.as_str());
@@ -101,7 +127,10 @@ impl Statements {
             (dcat::KEYWORD, &metadata.keywords),
         ] {
             for text in texts {
-                self.add(node, property, literal(text));
+                let literal = literal(text);
+                if property != dcat::KEYWORD || !theme_labels.contains(&literal) {
+                    self.add(node, property, literal);
+                }
             }
         }
         if let Some(uses) = metadata.uses {
@@ -239,6 +268,12 @@ pub(super) fn iri_or_literal(value: &str) -> Value {
     } else {
         Literal::from(value).into()
     }
+}
+
+/// Returns true if an IRI is that of a media type, with either scheme.
+pub(super) fn is_media_type_iri(iri: &str) -> bool {
+    let name = media_type_name(iri);
+    name.len() < iri.len() && is_media_type(name)
 }
 
 /// Returns the name of a media type without IANA's namespace.

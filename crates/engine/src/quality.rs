@@ -67,10 +67,9 @@ fn named(metadata: &Metadata) -> DatasetLabel {
 
 /// Assesses all datasets of the catalogue.
 pub fn assess_catalog(store: &Store, searcher: &Searcher, reached: &UrlChecks) -> Result<Overview, EngineError> {
-    let graph = store.catalog_graph()?;
     let mut overview = Overview::default();
     for id in store.ids()? {
-        let node = store.iris().dataset(&id);
+        let (graph, node) = (store.description_graph(&id)?, store.iris().dataset(&id));
         let card = searcher.catalog().card(&id)?;
         let Some(found) = assess(&graph, &node, card.as_ref().map(|card| &card.profile), reached) else { continue };
         let named = match card {

@@ -2,10 +2,13 @@
 //!
 //! It is read from the catalogue graph by the terms of DCAT.
 
-use lodeseek_catalog::{Agent, Dataset, DatasetId, Format, Iris, Location, Scheme, dcat};
-use lodeseek_rdf::vocab::{adms, dc11, dcat as terms, dcterms, foaf, lodeseek, rdf, rdfs, schema, skos, spdx, vcard};
-use lodeseek_rdf::{RdfSyntax, TermId, TermRef, TripleGraph, local_name, words};
+use lodeseek_catalog::{Agent, Dataset, DatasetId, Format, Iris, Location, Scheme, dcat, name_of_iri};
+use lodeseek_rdf::vocab::{
+    adms, dc11, dcat as terms, dcterms, foaf, lodeseek, owl, rdf, rdfs, schema, skos, spdx, vcard,
+};
+use lodeseek_rdf::{RdfSyntax, TermId, TermRef, TripleGraph, local_name};
 use lodeseek_store::{Store, StoreError};
+use oxrdf::NamedNode;
 use oxsdatatypes::{DateTime, TimezoneOffset};
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -18,9 +21,29 @@ pub(crate) struct Party {
     pub(crate) name: String,
     /// IRI, if it is not a generated part of the description.
     pub(crate) iri: Option<String>,
-    pub(crate) email: Option<String>,
     /// If true, the catalogue declares a person.
     pub(crate) is_person: bool,
+}
+
+/// A contact point. It may have an address without a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Contact {
+    pub(crate) name: Option<String>,
+    pub(crate) email: Option<String>,
+}
+
+/// A value with a name, an IRI, or both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Term {
+    pub(crate) name: Option<String>,
+    pub(crate) iri: Option<String>,
+}
+
+impl Term {
+    /// Returns the IRI, else the name: CKAN's DCAT harvesters prefer IRIs.
+    pub(crate) fn iri_or_name(&self) -> Option<&String> {
+        self.iri.as_ref().or(self.name.as_ref())
+    }
 }
 
 /// A file or a service that provides the dataset.
@@ -88,13 +111,17 @@ pub(crate) struct PortalMetadata {
     pub(crate) keywords: Vec<String>,
     pub(crate) creators: Vec<Party>,
     pub(crate) publishers: Vec<Party>,
-    pub(crate) contacts: Vec<Party>,
+    pub(crate) contacts: Vec<Contact>,
     /// Themes other than tasks, modalities and languages.
     pub(crate) themes: Vec<Party>,
     /// English names of languages.
     pub(crate) languages: Vec<String>,
-    pub(crate) access_rights: Option<String>,
-    pub(crate) places: Vec<String>,
+    /// Languages as the catalogue declares them.
+    pub(crate) declared_languages: Vec<Term>,
+    pub(crate) access_rights: Option<Term>,
+    pub(crate) places: Vec<Term>,
+    pub(crate) frequency: Option<Term>,
+    pub(crate) standards: Vec<Term>,
     pub(crate) identifiers: Vec<String>,
     pub(crate) version: Option<String>,
     /// Number of statements of its files that could not be parsed at load.
@@ -114,23 +141,27 @@ impl PortalMetadata {
     pub(crate) fn from_graph(graph: &TripleGraph, iris: &Iris, id: &DatasetId) -> Option<Self> {
         let iri = iris.dataset(id);
         let dataset = dcat::from_triples(graph, &iri)?;
-        let node = Node { graph, id: graph.iri(iri.as_str())? };
-        let mut files: Vec<File> = node.nodes(terms::DISTRIBUTION).filter_map(|part| part.file(iri.as_str())).collect();
+        let id = graph.iri(iri.as_str())?;
+        let node = Node { graph, id, dataset: id };
+        let mut files: Vec<File> = node.nodes(terms::DISTRIBUTION).filter_map(Node::file).collect();
         // Parts are numbered: 10 comes after 9.
         files.sort_by(|a, b| (a.key.len(), &a.key).cmp(&(b.key.len(), &b.key)));
         let is_theme =
             |theme: &Node<'_>| !theme.values(skos::IN_SCHEME).any(|scheme| SCHEMES.contains(&scheme.as_str()));
         Some(Self {
             keywords: distinct(node.values(terms::KEYWORD)),
-            creators: creators(node, &dataset, iri.as_str()),
-            publishers: node.parties(dcterms::PUBLISHER, iri.as_str()),
-            contacts: node.parties(terms::CONTACT_POINT, iri.as_str()),
-            themes: node.nodes(terms::THEME).filter(is_theme).filter_map(|theme| theme.party(iri.as_str())).collect(),
+            creators: parties(node, &[dcterms::CREATOR, dc11::CREATOR], &dataset.metadata.creators),
+            publishers: parties(node, &[dcterms::PUBLISHER], &dataset.metadata.publishers),
+            contacts: node.nodes(terms::CONTACT_POINT).filter_map(Node::contact).collect(),
+            themes: node.nodes(terms::THEME).filter(is_theme).filter_map(Node::concept).collect(),
             languages: languages(&dataset),
-            access_rights: node.label(dcterms::ACCESS_RIGHTS),
-            places: node.nodes(dcterms::SPATIAL).filter_map(|place| place.name()).collect(),
+            declared_languages: node.terms(dcterms::LANGUAGE),
+            access_rights: node.terms(dcterms::ACCESS_RIGHTS).into_iter().next(),
+            places: node.terms(dcterms::SPATIAL),
+            frequency: node.terms(dcterms::ACCRUAL_PERIODICITY).into_iter().next(),
+            standards: node.terms(dcterms::CONFORMS_TO),
             identifiers: node.nodes(adms::IDENTIFIER).filter_map(|one| one.value(skos::NOTATION)).collect(),
-            version: node.value(terms::VERSION),
+            version: node.value(terms::VERSION).or_else(|| node.value(owl::VERSION_INFO)),
             skipped: node.value(lodeseek::SKIPPED_STATEMENTS).and_then(|count| count.parse().ok()).unwrap_or_default(),
             is_index_only: node.value(lodeseek::IS_INDEX_ONLY).is_some_and(|value| value == "true"),
             files,
@@ -179,20 +210,15 @@ impl PortalMetadata {
     }
 }
 
-/// Returns the creators. Generated IRIs are omitted.
-fn creators(node: Node<'_>, dataset: &Dataset, iri: &str) -> Vec<Party> {
-    let own = format!("{iri}#");
-    let nodes = [dcterms::CREATOR, dc11::CREATOR].into_iter().flat_map(|property| node.nodes(property));
-    let persons = nodes.filter(|node| node.is_person()).filter_map(Node::name);
-    let persons: HashSet<String> = persons.map(|name| name.trim().to_owned()).collect();
-    let agents = dataset.metadata.creators.iter();
-    let party = |agent: &Agent| Party {
-        name: agent.name.clone(),
-        iri: agent.iri.clone().filter(|iri| !iri.starts_with(&own)),
-        email: None,
-        is_person: persons.contains(&agent.name),
-    };
-    agents.map(party).collect()
+/// Returns the agents of a dataset, which are the values of some properties. An agent without a name is none.
+fn parties(node: Node<'_>, properties: &[&str], agents: &[Agent]) -> Vec<Party> {
+    let mut persons: HashSet<Agent> = HashSet::new();
+    for value in properties.iter().flat_map(|property| node.nodes(property)).filter(|value| value.is_person()) {
+        persons.extend(value.agent());
+    }
+    let party =
+        |agent: &Agent| Party { name: agent.name.clone(), iri: agent.iri.clone(), is_person: persons.contains(agent) };
+    agents.iter().map(party).collect()
 }
 
 fn languages(dataset: &Dataset) -> Vec<String> {
@@ -272,24 +298,48 @@ pub(crate) fn moment(written: &str) -> Option<String> {
 struct Node<'g> {
     graph: &'g TripleGraph,
     id: TermId,
+    /// The described dataset: IRIs with its IRI and a fragment are generated.
+    dataset: TermId,
 }
+
+/// Properties with the name of a term.
+const LABELS: [&str; 6] = [skos::PREF_LABEL, rdfs::LABEL, dcterms::TITLE, foaf::NAME, schema::NAME, vcard::FN];
 
 impl<'g> Node<'g> {
     fn nodes(self, property: &str) -> impl Iterator<Item = Node<'g>> + use<'g> {
         let property = self.graph.iri(property);
         let triples = self.graph.subject_triples(self.id).iter();
         let found = triples.filter(move |triple| Some(triple.predicate) == property);
-        found.map(move |triple| Node { graph: self.graph, id: triple.object })
+        found.map(move |triple| Node { id: triple.object, ..self })
     }
 
     fn term(self) -> TermRef<'g> {
         self.graph.term(self.id)
     }
 
-    /// Returns the literals and IRIs of a property as texts.
+    /// Returns the suffix of the IRI if it is generated: a part of the description.
+    fn part(self) -> Option<&'g str> {
+        let TermRef::Iri(iri) = self.term() else { return None };
+        iri.strip_prefix(self.graph.term(self.dataset).text())?.strip_prefix('#')
+    }
+
+    /// Returns the IRI, which for a part is the one that is declared for it.
+    fn iri(self) -> Option<String> {
+        let is_part = self.part().is_some();
+        match self.term() {
+            TermRef::Iri(iri) if !is_part => Some(iri.to_owned()),
+            TermRef::Iri(_) => self.nodes(owl::SAME_AS).filter(|node| node.part().is_none()).find_map(Self::iri),
+            _ => None,
+        }
+    }
+
+    /// Returns the literals and IRIs of a property as texts. Generated IRIs are omitted.
     fn values(self, property: &str) -> impl Iterator<Item = String> + use<'g> {
-        let named = self.nodes(property).filter(|node| !matches!(node.term(), TermRef::Blank(_) | TermRef::Triple(_)));
-        named.map(|node| node.term().text().trim().to_owned()).filter(|text| !text.is_empty())
+        let texts = self.nodes(property).filter_map(|node| match node.term() {
+            TermRef::Literal { lexical, .. } => Some(lexical.trim().to_owned()),
+            _ => node.iri(),
+        });
+        texts.filter(|text| !text.is_empty())
     }
 
     fn value(self, property: &str) -> Option<String> {
@@ -311,35 +361,51 @@ impl<'g> Node<'g> {
         self.nodes(property).find_map(Node::name)
     }
 
-    /// Returns the name of the node: a literal's text, a label, or the local name of the IRI.
+    /// Returns the name of the node: a literal's text, a label, or the end of the IRI if it is a word.
     fn name(self) -> Option<String> {
-        let labels = [foaf::NAME, skos::PREF_LABEL, rdfs::LABEL, vcard::FN, dcterms::TITLE];
-        match self.term() {
+        let name = match self.term() {
             TermRef::Literal { lexical, .. } => Some(lexical.trim().to_owned()),
-            TermRef::Iri(iri) => {
-                labels.iter().find_map(|label| self.text(label)).or_else(|| Some(words(local_name(iri))))
-            }
-            TermRef::Blank(_) | TermRef::Triple(_) => labels.iter().find_map(|label| self.text(label)),
-        }
-        .filter(|name| !name.is_empty())
+            _ => self.declared_name().or_else(|| name_of_iri(&self.iri()?)),
+        };
+        name.filter(|name| !name.is_empty())
     }
 
-    fn party(self, dataset: &str) -> Option<Party> {
-        let iri = match self.term() {
-            TermRef::Iri(iri) if !iri.starts_with(&format!("{dataset}#")) => Some(iri.to_owned()),
-            _ => None,
+    /// Returns the label of a node in English if available.
+    fn declared_name(self) -> Option<String> {
+        let labels = LABELS.iter().filter_map(|label| self.text(label));
+        labels.map(|label| label.trim().to_owned()).find(|label| !label.is_empty())
+    }
+
+    fn agent(self) -> Option<Agent> {
+        let dataset = NamedNode::new_unchecked(self.graph.term(self.dataset).text());
+        dcat::agent_at(self.graph, self.id, &dataset)
+    }
+
+    fn concept(self) -> Option<Party> {
+        Some(Party { name: self.name()?, iri: self.iri(), is_person: false })
+    }
+
+    /// Returns the values of a property that have a name or an IRI. A text describes a value without a name.
+    fn terms(self, property: &str) -> Vec<Term> {
+        let term = |node: Node<'_>| {
+            let described = || node.text(dcterms::DESCRIPTION).filter(|text| !text.trim().is_empty());
+            Term { name: node.name().or_else(described), iri: node.iri() }
         };
-        let email = self.value(vcard::HAS_EMAIL).map(|email| email.trim_start_matches("mailto:").to_owned());
-        Some(Party { name: self.name()?, iri, email, is_person: self.is_person() })
+        self.nodes(property).map(term).filter(|term| term.iri_or_name().is_some()).collect()
+    }
+
+    fn contact(self) -> Option<Contact> {
+        let address = |text: &str| text.strip_prefix("mailto:").unwrap_or(text).to_owned();
+        let own = self.iri().filter(|iri| iri.starts_with("mailto:"));
+        let declared = self.value(vcard::HAS_EMAIL).or_else(|| self.value(foaf::MBOX));
+        let name = if own.is_some() { self.declared_name() } else { self.agent().map(|agent| agent.name) };
+        let email = declared.or(own).map(|text| address(&text));
+        (name.is_some() || email.is_some()).then_some(Contact { name, email })
     }
 
     fn is_person(self) -> bool {
         self.values(rdf::TYPE)
             .any(|class| PERSONS.contains(&class.replacen("http://schema", "https://schema", 1).as_str()))
-    }
-
-    fn parties(self, property: &str, dataset: &str) -> Vec<Party> {
-        self.nodes(property).filter_map(|node| node.party(dataset)).collect()
     }
 
     fn checksums(self) -> Vec<Checksum> {
@@ -350,15 +416,14 @@ impl<'g> Node<'g> {
         self.nodes(spdx::CHECKSUM).filter_map(checksum).collect()
     }
 
-    fn file(self, dataset: &str) -> Option<File> {
+    fn file(self) -> Option<File> {
         let service = || self.nodes(terms::ACCESS_SERVICE).find_map(|service| service.value(terms::ENDPOINT_URL));
         let downloaded = self.value(terms::DOWNLOAD_URL);
         let location = downloaded.or_else(|| self.value(terms::ACCESS_URL)).or_else(service)?;
         let location = Location::from_text(&location);
         let media_type = self.value(terms::MEDIA_TYPE);
-        let own = |iri: &str| iri.strip_prefix(dataset).and_then(|rest| rest.strip_prefix('#')).map(str::to_owned);
         Some(File {
-            key: own(self.term().text()).unwrap_or_else(|| local_name(self.term().text()).to_owned()),
+            key: self.part().unwrap_or_else(|| local_name(self.term().text())).to_owned(),
             title: self.text(dcterms::TITLE),
             description: self.text(dcterms::DESCRIPTION),
             checksums: if matches!(location, Location::Remote(_)) { self.checksums() } else { Vec::new() },

@@ -1,7 +1,7 @@
 //! Metadata of a dataset in schema.org, for dataset search engines.
 //! <https://schema.org/Dataset>, <https://developers.google.com/search/docs/appearance/structured-data/dataset>
 
-use crate::portal::metadata::{Checksum, File, Party, PortalMetadata};
+use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, Term};
 use lodeseek_catalog::{Scheme, Work};
 use lodeseek_engine::Card;
 use lodeseek_rdf::{local_name, vocab, words};
@@ -66,7 +66,9 @@ pub(crate) fn common(described: &PortalMetadata, card: Option<&Card>) -> Map<Str
     add("publisher", described.publishers.first().map(agent).unwrap_or_default());
     add("datePublished", json!(metadata.issued));
     add("dateModified", json!(metadata.modified));
-    add("spatialCoverage", json!(described.places));
+    add("spatialCoverage", described.places.iter().map(place).collect());
+    let concepts = described.themes.iter().filter_map(|theme| Some((theme.iri.as_ref()?, &theme.name)));
+    add("about", concepts.map(|(iri, name)| json!({ "@type": "DefinedTerm", "@id": iri, "name": name })).collect());
     add("version", json!(described.version));
     add("citation", metadata.introduced_by.iter().map(|one| work(one, &described.iri)).collect());
     value
@@ -75,6 +77,15 @@ pub(crate) fn common(described: &PortalMetadata, card: Option<&Card>) -> Map<Str
 /// Returns the creators, or the publishers if there are none.
 fn creators(described: &PortalMetadata) -> &[Party] {
     if described.creators.is_empty() { &described.publishers } else { &described.creators }
+}
+
+/// Converts a place: an IRI is its identity, and a name alone is a text.
+fn place(place: &Term) -> Value {
+    match (&place.iri, &place.name) {
+        (Some(iri), Some(name)) => json!({ "@type": "Place", "@id": iri, "name": name }),
+        (Some(iri), None) => json!({ "@type": "Place", "@id": iri }),
+        (None, name) => json!(name),
+    }
 }
 
 /// Converts an agent: a person if declared, or else an organisation.

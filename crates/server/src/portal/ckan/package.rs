@@ -1,7 +1,7 @@
 //! Datasets as CKAN packages.
 
 use super::names::{License, package_name, slug};
-use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, moment};
+use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, Term, moment};
 use lodeseek_catalog::Scheme;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
         "version": described.version,
         "author": joined(&authors),
         "author_email": null,
-        "maintainer": contact.map(|contact| &contact.name),
+        "maintainer": contact.and_then(|contact| contact.name.as_ref()),
         "maintainer_email": contact.and_then(|contact| contact.email.as_ref()),
         "license_id": license.id,
         "license_title": license.title,
@@ -37,7 +37,7 @@ pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
         "tags": tags,
         "num_resources": resources.len(),
         "resources": resources,
-        "extras": extras(described),
+        "extras": extras(described).iter().map(|(key, value)| json!({ "key": key, "value": value })).collect::<Vec<_>>(),
         "metadata_created": described.issued(),
         "metadata_modified": described.modified(),
         "creator_user_id": null,
@@ -123,12 +123,41 @@ fn resource(described: &PortalMetadata, file: &File, position: usize, base: &str
     })
 }
 
+fn iris_or_names(terms: &[Term]) -> Vec<String> {
+    terms.iter().filter_map(Term::iri_or_name).cloned().collect()
+}
+
+/// The keys of [`extras`].
+pub(super) const EXTRAS: [&str; 21] = [
+    "uri",
+    "identifier",
+    "issued",
+    "modified",
+    "publisher_name",
+    "publisher_uri",
+    "contact_name",
+    "contact_email",
+    "access_rights",
+    "theme",
+    "language",
+    "frequency",
+    "conforms_to",
+    "spatial_uri",
+    "spatial_text",
+    "alternate_identifier",
+    "alternative_titles",
+    "tasks",
+    "modalities",
+    "introduced_by",
+    "sparql_endpoint",
+];
+
 /// Returns the metadata without a field in CKAN, under the keys of its DCAT harvesters.
-fn extras(described: &PortalMetadata) -> Vec<Value> {
+pub(super) fn extras(described: &PortalMetadata) -> Vec<(&'static str, String)> {
     let metadata = &described.dataset.metadata;
     let mut extras = Vec::new();
-    let mut extra = |key: &str, value: Option<String>| {
-        extras.extend(value.filter(|value| !value.is_empty()).map(|value| json!({ "key": key, "value": value })));
+    let mut extra = |key: &'static str, value: Option<String>| {
+        extras.extend(value.filter(|value| !value.is_empty()).map(|value| (key, value)));
     };
     let listed = |values: &[String]| (!values.is_empty()).then(|| json!(values).to_string());
     let themes: Vec<String> = described.themes.iter().filter_map(|theme| theme.iri.clone()).collect();
@@ -136,18 +165,23 @@ fn extras(described: &PortalMetadata) -> Vec<Value> {
     let works: Vec<String> = metadata.introduced_by.iter().map(|work| work.title.clone()).collect();
     let tasks: Vec<String> = described.themes_of(Scheme::Task).collect();
     let modalities: Vec<String> = described.themes_of(Scheme::Modality).collect();
+    let mut languages = iris_or_names(&described.declared_languages);
+    languages.extend(described.themes_of(Scheme::Language));
     extra("uri", Some(metadata.source.clone().unwrap_or_else(|| described.iri.clone())));
     extra("identifier", Some(metadata.id.to_string()));
     extra("issued", metadata.issued.clone());
     extra("modified", metadata.modified.clone());
     extra("publisher_name", described.publishers.first().map(|one| one.name.clone()));
     extra("publisher_uri", described.publishers.first().and_then(|one| one.iri.clone()));
-    extra("contact_name", described.contacts.first().map(|one| one.name.clone()));
+    extra("contact_name", described.contacts.first().and_then(|one| one.name.clone()));
     extra("contact_email", described.contacts.first().and_then(|one| one.email.clone()));
-    extra("access_rights", described.access_rights.clone());
+    extra("access_rights", described.access_rights.as_ref().and_then(Term::iri_or_name).cloned());
     extra("theme", listed(&themes));
-    extra("language", listed(&described.languages));
-    extra("spatial_text", described.places.first().cloned());
+    extra("language", listed(&languages));
+    extra("frequency", described.frequency.as_ref().and_then(Term::iri_or_name).cloned());
+    extra("conforms_to", listed(&iris_or_names(&described.standards)));
+    extra("spatial_uri", described.places.iter().find_map(|place| place.iri.clone()));
+    extra("spatial_text", described.places.iter().find_map(|place| place.name.clone()));
     extra("alternate_identifier", listed(&described.identifiers));
     extra("alternative_titles", listed(&names));
     extra("tasks", listed(&tasks));

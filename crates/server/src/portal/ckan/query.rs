@@ -11,6 +11,7 @@
 
 use super::dates::date;
 use super::error::QueryError;
+use super::package::EXTRAS;
 use super::table::{Facet, Row, Table};
 use crate::parameters::MAX_QUERY_CHARACTERS;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -22,7 +23,7 @@ pub(super) const LONGEST: usize = 4000;
 /// Maximum nesting depth of parentheses and signs.
 const DEEPEST: usize = 20;
 /// Number of characters of a text that words and patterns are compared with.
-const COMPARED: usize = 1000;
+pub(super) const COMPARED: usize = 1000;
 
 /// A field of a clause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +34,16 @@ pub(super) enum Field {
     Title,
     Modified,
     Created,
+    Notes,
+    Url,
+    Version,
+    ResourceName,
+    ResourceUrl,
+    ResourceDescription,
+    /// One of [`EXTRAS`].
+    Extra(&'static str),
+    /// A field of CKAN that no dataset of this portal has.
+    Absent,
     /// A field with the same value for all datasets of this portal.
     Fixed(&'static str),
     /// All texts that the engine searches.
@@ -54,9 +65,20 @@ impl Field {
             "entity_type" => Self::Fixed("package"),
             "capacity" => Self::Fixed("public"),
             "private" => Self::Fixed("false"),
-            "text" | "notes" => Self::Text,
+            "notes" => Self::Notes,
+            "url" => Self::Url,
+            "version" => Self::Version,
+            "res_name" => Self::ResourceName,
+            "res_url" => Self::ResourceUrl,
+            "res_description" => Self::ResourceDescription,
+            "res_type" | "author_email" | "maintainer_email" | "license" => Self::Absent,
+            "text" => Self::Text,
             "*" => Self::Any,
-            facet => Self::Facet(Facet::of_name(facet)?),
+            other => match other.strip_prefix("extras_") {
+                Some(key) => EXTRAS.into_iter().find(|known| *known == key).map_or(Self::Absent, Self::Extra),
+                None if other.starts_with("vocab_") => Self::Absent,
+                None => Self::Facet(Facet::of_name(other)?),
+            },
         })
     }
 
@@ -204,6 +226,14 @@ impl Value {
             Field::Title => self.in_text(&row.folded),
             Field::Modified => row.modified.as_deref().is_some_and(|date| self.matches(date)),
             Field::Created => row.created.as_deref().is_some_and(|date| self.matches(date)),
+            Field::Notes => self.in_text(&row.notes),
+            Field::Url => row.url.as_deref().is_some_and(|url| self.matches(url)),
+            Field::Version => row.version.as_deref().is_some_and(|version| self.matches(version)),
+            Field::ResourceName => row.resources.iter().any(|resource| self.in_text(&resource.name)),
+            Field::ResourceUrl => row.resources.iter().any(|resource| self.matches(&resource.url)),
+            Field::ResourceDescription => row.resources.iter().any(|resource| self.in_text(&resource.description)),
+            Field::Extra(key) => row.extras.iter().any(|(known, value)| *known == key && self.in_text(value)),
+            Field::Absent => false,
             Field::Fixed(value) => self.matches(value),
             Field::Text | Field::Any => true,
         }

@@ -1,13 +1,13 @@
 //! In-memory table of all datasets for lists, filters and facets, cached until the index or the catalogue changes.
 
 use super::names::{License, package_name, slug};
+use super::package::extras;
+use super::query::COMPARED;
 use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::error::ApiError;
 use crate::portal::metadata::PortalMetadata;
 use lodeseek_catalog::{DatasetId, Scheme};
-use lodeseek_rdf::vocab::dcat;
-use lodeseek_rdf::{TermRef, TripleGraph};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -124,6 +124,8 @@ pub(super) struct Resource {
     pub(super) name: String,
     pub(super) url: String,
     pub(super) format: String,
+    /// The beginning of the description.
+    pub(super) description: String,
 }
 
 /// A dataset.
@@ -136,6 +138,12 @@ pub(crate) struct Row {
     pub(crate) modified: Option<String>,
     pub(super) created: Option<String>,
     pub(super) resources: Vec<Resource>,
+    /// The beginning of the description.
+    pub(super) notes: String,
+    pub(super) url: Option<String>,
+    pub(super) version: Option<String>,
+    /// Metadata without a field in CKAN, by key.
+    pub(super) extras: Vec<(&'static str, String)>,
     values: [Vec<u32>; FACETS],
 }
 
@@ -166,14 +174,13 @@ impl Table {
     }
 
     fn read(state: &AppState) -> Result<Self, ApiError> {
-        let graph = state.store.catalog_graph()?;
         let iris = state.store.iris();
         let mut table = Self::default();
-        for id in listed(&graph, iris.catalog().as_str(), |iri| iris.dataset_id(iri)) {
+        for id in state.store.ids()? {
             if state.searcher.catalog().numeric_facts(&id)?.is_none() {
                 continue; // not indexed yet: no search could find it
             }
-            if let Some(described) = PortalMetadata::from_graph(&graph, iris, &id) {
+            if let Some(described) = PortalMetadata::read(&state.store, &id)? {
                 table.add(&described, iris.base());
             }
         }
@@ -191,6 +198,7 @@ impl Table {
             name: file.name(),
             url: described.address(file, base),
             format: file.label(),
+            description: compared(file.description.as_deref()),
         };
         let mut values: [Vec<u32>; FACETS] = Default::default();
         for (facet, name, title, url) in values_of(described) {
@@ -208,6 +216,10 @@ impl Table {
             modified: described.modified(),
             created: described.issued(),
             resources: described.files.iter().map(resource).collect(),
+            notes: compared(metadata.description()),
+            url: metadata.landing_page.clone(),
+            version: described.version.clone(),
+            extras: extras(described),
             name,
             values,
         });
@@ -238,16 +250,9 @@ impl Table {
     }
 }
 
-/// Returns the datasets that a catalogue lists.
-fn listed(graph: &TripleGraph, catalog: &str, id: impl Fn(&str) -> Option<DatasetId>) -> Vec<DatasetId> {
-    let (Some(node), Some(lists)) = (graph.iri(catalog), graph.iri(dcat::HAS_DATASET)) else { return Vec::new() };
-    let triples = graph.subject_triples(node).iter().filter(|triple| triple.predicate == lists);
-    triples
-        .filter_map(|triple| match graph.term(triple.object) {
-            TermRef::Iri(iri) => id(iri),
-            _ => None,
-        })
-        .collect()
+/// Returns the characters of a text with which queries are compared.
+fn compared(text: Option<&str>) -> String {
+    text.unwrap_or_default().chars().take(COMPARED).collect()
 }
 
 /// Returns (facet, name, title, address) of all facet values of a dataset.
@@ -264,7 +269,7 @@ fn values_of(described: &PortalMetadata) -> Vec<(Facet, String, String, Option<S
     let modalities = described.themes_of(Scheme::Modality).map(plain(Facet::Modality));
     let languages = described.languages.iter().cloned().map(plain(Facet::Language));
     let authors = described.dataset.metadata.creators.iter().map(|one| one.name.clone()).map(plain(Facet::Author));
-    let maintainer = described.contacts.first().map(|one| one.name.clone()).map(plain(Facet::Maintainer));
+    let maintainer = described.contacts.first().and_then(|one| one.name.clone()).map(plain(Facet::Maintainer));
     let all = organization.into_iter().chain(groups).chain(tags).chain(formats.map(plain(Facet::ResFormat)));
     all.chain([license, open])
         .chain(authors)
