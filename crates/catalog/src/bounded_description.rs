@@ -408,10 +408,10 @@ impl<'g> ExtraStatements<'g> {
             self.add_node(self.description.nodes[place], dataset);
         }
         let mut seen = FxHashSet::default();
-        let theme_labels = typed_fields::theme_labels(&self.out);
+        let concept_labels = typed_fields::concept_labels(&self.out);
         let is_theme_label = |statement: &Statement| {
             statement.predicate == dcat::KEYWORD
-                && matches!(&statement.object, Value::Literal(keyword) if theme_labels.contains(keyword))
+                && matches!(&statement.object, Value::Literal(keyword) if concept_labels.contains(keyword))
         };
         self.out.retain(|statement| {
             (!typed.contains(statement) || is_theme_label(statement)) && seen.insert(statement.clone())

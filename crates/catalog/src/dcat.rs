@@ -2,16 +2,17 @@
 //! <https://www.w3.org/TR/vocab-dcat-3/>
 
 use super::bounded_description::{BoundedDescription, CatalogIndex, ExtraStatements, TypedNodes};
-use super::node_reader::{FOLDER, NodeReader};
+use super::direct_values::with_direct_values;
+use super::embedded_references::without_references;
+use super::node_reader::{FOLDER, NodeReader, relative_reference};
 use super::typed_fields::scheme_iri;
 use super::{
-    Agent, Catalog, CatalogFile, Dataset, DatasetId, Dialect, Distribution, Extent, Iris, Location, Metadata, Node,
-    OtherResourceCounts, RemoteContent, Scheme, Statement, Text, Theme, Value, Work, schema_org, typed_fields,
+    Agent, Catalog, CatalogFile, Dataset, DatasetId, Dialect, Distribution, Extent, Format, Iris, Location, Metadata,
+    Node, OtherResourceCounts, RemoteContent, Scheme, Statement, Text, Theme, Value, Work, schema_org, typed_fields,
 };
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome, Refusal};
 use lodeseek_rdf::vocab::{
-    dc11, dcat, dcatus, dcterms, foaf, geodcatap, healthdcatap, hydra, lodeseek, owl, rdf, rdfs, schema, sd, skos,
-    vcard, void,
+    bibo, dc11, dcat, dcatus, dcterms, geodcatap, healthdcatap, hydra, lodeseek, owl, rdf, rdfs, schema, sd, skos, void,
 };
 use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{NamedNode, Triple as OxTriple};
@@ -24,6 +25,8 @@ use std::path::Path;
 const NOTES: &[&str] =
     &[dcatus::PURPOSE, geodcatap::PURPOSE, healthdcatap::POPULATION_COVERAGE, skos::SCOPE_NOTE, dcterms::PROVENANCE];
 
+/// Namespace of the properties of members of RDF containers: a number follows.
+const MEMBER: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#_";
 /// Number of decompressed bytes in which a catalogue in RDF must describe a dataset. A larger file without one is a dump.
 const BEGINNING: u64 = 256 << 20;
 
@@ -50,18 +53,29 @@ fn read_in_two_steps(file: &CatalogFile<'_>, beginning: u64) -> io::Result<Catal
         let reports = reader.read_file(file.path, &name, &base, &mut builder);
         (builder.finish(), reports)
     };
+    let document = Document { name: &name, base: &base, is_page: false };
     let (graph, reports) =
         read(Limits { decompressed_bytes: beginning, document_bytes: beginning, ..Limits::default() });
     let is_larger = Refusal::DecompressedSize { limit: beginning }.to_string();
     if !reports.iter().flat_map(|report| &report.problems).any(|problem| problem.message.starts_with(&is_larger)) {
-        return from_file(&graph, &reports, file, &name);
+        return from_file(&graph, &reports, file, &document);
     }
-    if read_descriptions(&graph).is_none() {
-        return Ok(dump_as_catalog(&graph, &name));
+    if read_descriptions(&graph, &document).is_none() {
+        return Ok(dump_as_catalog(&graph, &document));
     }
     drop(graph);
     let (graph, reports) = read(Limits::default());
-    from_file(&graph, &reports, file, &name)
+    from_file(&graph, &reports, file, &document)
+}
+
+/// A document that may be a catalogue.
+struct Document<'d> {
+    /// Name of the file.
+    name: &'d str,
+    /// Base of its relative IRIs.
+    base: &'d str,
+    /// If true, it is a page of the web or another document that cannot be a dump.
+    is_page: bool,
 }
 
 /// Reads several JSON-LD documents from one file, for example the scripts of an HTML page.
@@ -74,7 +88,7 @@ pub(super) fn read_texts(file: &CatalogFile<'_>, texts: &[&str]) -> io::Result<C
         let piece = format!("{name}#{}", number + 1);
         reports.extend(intake.read(text.as_bytes(), &piece, &base, &mut builder));
     }
-    from_file(&builder.finish(), &reports, file, &name)
+    from_file(&builder.finish(), &reports, file, &Document { name: &name, base: &base, is_page: true })
 }
 
 impl CatalogFile<'_> {
@@ -99,13 +113,18 @@ fn base(name: &str) -> String {
     format!("{FOLDER}{}", name.replace([' ', '#', '?', '%'], "_"))
 }
 
-fn from_file(graph: &TripleGraph, reports: &[FileReport], file: &CatalogFile<'_>, name: &str) -> io::Result<Catalog> {
+fn from_file(
+    graph: &TripleGraph,
+    reports: &[FileReport],
+    file: &CatalogFile<'_>,
+    document: &Document<'_>,
+) -> io::Result<Catalog> {
     let unread = reports.iter().find(|r| matches!(r.outcome, Outcome::Unreadable | Outcome::Refused));
     if let Some(report) = unread.filter(|_| graph.is_empty()) {
         let reason = report.problems.first().map(ToString::to_string).unwrap_or_default();
         return Err(io::Error::other(reason));
     }
-    let mut catalog = read_descriptions(graph).unwrap_or_else(|| dump_as_catalog(graph, name));
+    let mut catalog = read_descriptions(graph, document).unwrap_or_else(|| dump_as_catalog(graph, document));
     catalog.next_pages = following_pages(graph, file.address);
     // A local file without statements is an empty dump. A response from the web without statements lists no dataset.
     if file.address.is_some() && graph.is_empty() {
@@ -139,11 +158,28 @@ fn following_pages(graph: &TripleGraph, address: Option<&str>) -> Vec<String> {
     pages
 }
 
-/// Reads the datasets that a graph describes in DCAT, schema.org or VoID; `None` for a dump.
+/// Classes of the resources that a catalogue describes.
+const CLASSES: &[&str] = &[
+    dcat::CATALOG,
+    dcat::DATASET,
+    dcat::DATASET_SERIES,
+    dcat::CATALOG_RECORD,
+    dcat::DATA_SERVICE,
+    schema::DATASET,
+    "http://schema.org/Dataset",
+    void::DATASET,
+];
+
+/// Reads the datasets that a document describes in DCAT, schema.org or VoID; `None` for a dump.
 ///
 /// A dump may have a header in VoID or schema.org. It counts as a description only if most of its statements belong to
-/// the header.
-fn read_descriptions(graph: &TripleGraph) -> Option<Catalog> {
+/// the header. In schema.org, the statements about the page itself and its site count as part of the header.
+fn read_descriptions(graph: &TripleGraph, document: &Document<'_>) -> Option<Catalog> {
+    if !CLASSES.iter().any(|class| graph.iri(class).is_some()) {
+        return None;
+    }
+    let direct = with_direct_values(graph, document.base);
+    let graph = direct.as_ref().unwrap_or(graph);
     let catalog = from_graph(graph);
     if !catalog.datasets.is_empty()
         || !catalog.problems.is_empty()
@@ -151,9 +187,10 @@ fn read_descriptions(graph: &TripleGraph) -> Option<Catalog> {
     {
         return Some(catalog);
     }
-    let datasets = schema_org::datasets(graph);
-    if is_description(graph, &datasets) {
-        return Some(Catalog { dialect: Dialect::SchemaOrg, ..from_graph(&schema_org::to_dcat(graph)) });
+    let datasets = without_references(graph, schema_org::datasets(graph));
+    let is_described = document.is_page && !datasets.is_empty() || schema_org::is_description(graph, &datasets);
+    if is_described {
+        return Some(Catalog { dialect: Dialect::SchemaOrg, ..from_graph(&schema_org::to_dcat(graph, &datasets)) });
     }
     let datasets = void_datasets(graph);
     is_description(graph, &datasets).then(|| Catalog { dialect: Dialect::Void, ..read_nodes(graph, datasets) })
@@ -170,13 +207,7 @@ fn void_datasets(graph: &TripleGraph) -> Vec<TermId> {
 
 /// If true, at least half of the graph's triples describe these nodes and the nodes reachable from them.
 fn is_description(graph: &TripleGraph, nodes: &[TermId]) -> bool {
-    let mut seen: FxHashSet<TermId> = nodes.iter().copied().collect();
-    let (mut waiting, mut statements) = (nodes.to_vec(), 0);
-    while let Some(node) = waiting.pop() {
-        let triples = graph.subject_triples(node);
-        statements += triples.len();
-        waiting.extend(triples.iter().map(|t| t.object).filter(|&node| graph.is_resource(node) && seen.insert(node)));
-    }
+    let statements = schema_org::count_statements(graph, nodes, &mut FxHashSet::default(), usize::MAX);
     statements > 0 && 2 * statements >= graph.len()
 }
 
@@ -186,7 +217,8 @@ pub fn from_graph(graph: &TripleGraph) -> Catalog {
     // A series is often declared to be a dataset as well.
     let mut seen = FxHashSet::default();
     let nodes = instances_of(graph, dcat::DATASET).chain(instances_of(graph, dcat::DATASET_SERIES));
-    let mut catalog = read_nodes(graph, nodes.filter(|node| seen.insert(*node)).collect());
+    let nodes = nodes.filter(|node| seen.insert(*node)).collect();
+    let mut catalog = read_nodes(graph, without_references(graph, nodes));
     catalog.other_resources = OtherResourceCounts {
         catalogs: instances_of(graph, dcat::CATALOG).count(),
         records: instances_of(graph, dcat::CATALOG_RECORD).count(),
@@ -229,7 +261,7 @@ pub(super) fn read_entry(
 
 fn node_name(graph: &TripleGraph, node: TermId) -> String {
     match graph.term(node) {
-        TermRef::Iri(iri) => format!("<{iri}>"),
+        TermRef::Iri(iri) => format!("<{}>", relative_reference(iri).as_deref().unwrap_or(iri)),
         term => format!("_:{}", term.text()),
     }
 }
@@ -244,20 +276,23 @@ pub(super) fn instances_of<'g>(graph: &'g TripleGraph, class: &str) -> impl Iter
 }
 
 /// Creates the catalogue of a dump: one dataset, named after the file and described by the dump's header, if any.
-fn dump_as_catalog(graph: &TripleGraph, name: &str) -> Catalog {
-    let datasets = dump_as_dataset(graph, name).into_iter().collect();
+fn dump_as_catalog(graph: &TripleGraph, document: &Document<'_>) -> Catalog {
+    let datasets = dump_as_dataset(graph, document).into_iter().collect();
     Catalog { datasets, dialect: Dialect::Dump, ..Catalog::default() }
 }
 
-fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
+fn dump_as_dataset(graph: &TripleGraph, document: &Document<'_>) -> Option<Dataset> {
+    let name = document.name;
     let stem = name.split('.').find(|part| !part.is_empty())?;
     let id = DatasetId::from_text(stem)?;
-    let header = [owl::ONTOLOGY, void::DATASET, skos::CONCEPT_SCHEME, schema::DATASET];
-    let header = header.iter().find_map(|class| instances_of(graph, class).next());
-    let mut dataset = match header {
+    let mut header = [owl::ONTOLOGY, void::DATASET, skos::CONCEPT_SCHEME].iter();
+    let header = header.find_map(|class| instances_of(graph, class).next());
+    let header = header.or_else(|| schema_org::datasets(graph).first().copied());
+    let mut dataset = match header.and_then(|header| dump_header(graph, header, document)) {
         // What the description leaves out is in the content.
-        Some(node) => {
-            NodeReader { graph, node, dataset_iri: None }.dataset(id, &CatalogIndex::for_dump_header(graph, node)).0
+        Some((graph, node)) => {
+            let index = CatalogIndex::for_dump_header(&graph, node);
+            NodeReader { graph: &graph, node, dataset_iri: None }.dataset(id, &index).0
         }
         None => Dataset::new(Metadata::new(id)),
     };
@@ -274,6 +309,40 @@ fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
     Some(dataset)
 }
 
+/// Maximum number of statements of a dump that are read as its header.
+const MAX_HEADER_STATEMENTS: usize = 100_000;
+
+/// Returns the header of a dump as a graph of its own, in the terms of DCAT, and its node in it.
+///
+/// The graph contains the statements about the node, its blank nodes and the resources that it links to.
+fn dump_header(graph: &TripleGraph, header: TermId, document: &Document<'_>) -> Option<(TripleGraph, TermId)> {
+    let mut builder = TripleGraphBuilder::new();
+    let (mut waiting, mut seen) = (vec![header], FxHashSet::from_iter([header]));
+    while let Some(node) = waiting.pop() {
+        let is_followed = node == header || !graph.is_iri(node);
+        for triple in graph.subject_triples(node) {
+            if builder.len() == MAX_HEADER_STATEMENTS {
+                break;
+            }
+            builder.insert_with_labels(graph.to_triple(*triple).as_ref());
+            if is_followed && graph.is_resource(triple.object) && seen.insert(triple.object) {
+                waiting.push(triple.object);
+            }
+        }
+    }
+    let copy = builder.finish();
+    let copy = with_direct_values(&copy, document.base).unwrap_or(copy);
+    let term = graph.term(header);
+    let mut nodes = copy.triples().iter().map(|triple| triple.subject);
+    let node = nodes.find(|node| copy.term(*node) == term)?;
+    if !schema_org::datasets(&copy).contains(&node) {
+        return Some((copy, node));
+    }
+    let converted = schema_org::to_dcat(&copy, &[node]);
+    let node = instances_of(&converted, dcat::DATASET).next()?;
+    Some((converted, node))
+}
+
 /// Reads the metadata of a node, and the id from its `dct:identifier`, if that is one short word.
 ///
 /// Returns `None` if the graph does not describe the node.
@@ -285,10 +354,14 @@ pub fn metadata_of(graph: &TripleGraph, node: &NamedNode, id: DatasetId) -> Opti
 }
 
 impl<'g> NodeReader<'g> {
-    /// Returns the distinct agents in the order of the properties, and adds their nodes to `nodes`.
+    /// Returns the distinct agents in the order of the properties, and adds their nodes to `nodes`. Creators are in the order of
+    /// `bibo:authorList`, if the description has one.
     fn agents(&self, properties: &[&str], nodes: &mut FxHashMap<TermId, Agent>) -> Vec<Agent> {
         let (mut agents, mut seen) = (Vec::new(), FxHashSet::default());
-        for object in properties.iter().flat_map(|property| self.objects(property)) {
+        let mut objects: Vec<TermId> = properties.iter().flat_map(|property| self.objects(property)).collect();
+        let order = self.author_order();
+        objects.sort_by_key(|object| order.get(object).copied().unwrap_or(usize::MAX));
+        for object in objects {
             let Some(agent) = self.at(object).agent().filter(|agent| !agent.name.is_empty()) else { continue };
             nodes.insert(object, agent.clone());
             if seen.insert(agent.clone()) {
@@ -298,15 +371,30 @@ impl<'g> NodeReader<'g> {
         agents
     }
 
+    /// Returns the positions of the authors in the ordered list of authors.
+    fn author_order(&self) -> FxHashMap<TermId, usize> {
+        let mut authors: Vec<(usize, u32, TermId)> = Vec::new();
+        for (place, list) in self.parts(bibo::AUTHOR_LIST).enumerate() {
+            for triple in self.graph.subject_triples(list.node) {
+                let number = self.graph.term(triple.predicate).text().strip_prefix(MEMBER);
+                authors.extend(number.and_then(|text| text.parse().ok()).map(|number| (place, number, triple.object)));
+            }
+        }
+        authors.sort_unstable();
+        let mut order = FxHashMap::default();
+        for (place, (_, _, author)) in authors.into_iter().enumerate() {
+            order.entry(author).or_insert(place);
+        }
+        order
+    }
+
     /// Returns the agent of this node: a literal, or a node with a name or with an IRI that serves as one.
     fn agent(&self) -> Option<Agent> {
         if let TermRef::Literal { lexical, .. } = self.graph.term(self.node) {
             return Some(Agent { name: lexical.trim().to_owned(), iri: None });
         }
-        let texts = self.texts(&[foaf::NAME, skos::PREF_LABEL, rdfs::LABEL, vcard::FN]);
-        let name = super::preferred(&texts, &["en"]).map(|text| text.value.clone());
-        let from_iri = || typed_fields::name_of_iri(&self.web_iri()?);
-        Some(Agent { name: name.or_else(from_iri)?, iri: self.web_iri() })
+        let name = self.agent_name().or_else(|| self.name_from_iri())?;
+        Some(Agent { name, iri: self.web_iri() })
     }
 
     fn identifier(&self) -> Option<DatasetId> {
@@ -337,7 +425,7 @@ impl<'g> NodeReader<'g> {
             uses: self.value(&[lodeseek::USES]).and_then(|count| count.parse().ok()),
             creators: self.agents(&[dcterms::CREATOR, dc11::CREATOR], &mut FxHashMap::default()),
             publishers: self.agents(&[dcterms::PUBLISHER], &mut FxHashMap::default()),
-            license: self.value(&[dcterms::LICENSE, dcterms::RIGHTS]),
+            license: self.licenses().into_iter().next(),
             issued: self.value(&[dcterms::ISSUED, dcterms::CREATED]),
             modified: self.value(&[dcterms::MODIFIED]),
             landing_page: self.value(&[dcat::LANDING_PAGE]),
@@ -356,11 +444,14 @@ impl<'g> NodeReader<'g> {
         notes
     }
 
-    /// Returns the keywords, and the labels of themes that this description contains.
+    /// Returns the keywords, and the labels of themes and subjects that this description contains.
     fn keywords(&self) -> Vec<Text> {
         let mut keywords = self.texts(&[dcat::KEYWORD]);
+        for concept in [dcat::KEYWORD, dcterms::SUBJECT].into_iter().flat_map(|property| self.parts(property)) {
+            keywords.extend(concept.concept_names());
+        }
         for theme in self.parts(dcat::THEME).filter(|theme| theme.scheme().is_none()) {
-            keywords.extend(theme.texts(&[skos::PREF_LABEL, rdfs::LABEL]));
+            keywords.extend(theme.texts(&[skos::PREF_LABEL, rdfs::LABEL, schema::NAME]));
         }
         let mut seen = FxHashSet::default();
         keywords.retain(|keyword| seen.insert(keyword.clone()));
@@ -477,20 +568,35 @@ impl<'g> NodeReader<'g> {
         found
     }
 
+    /// Returns the media type or, without one, the format of a distribution. A known format of content comes first.
+    fn format(&self) -> Option<String> {
+        for property in [dcat::MEDIA_TYPE, dcterms::FORMAT] {
+            let names = self.parts(property).filter_map(|format| match self.graph.term(format.node) {
+                TermRef::Literal { lexical, .. } => Some(lexical.trim().to_owned()),
+                _ => format.format_name(),
+            });
+            let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+            let known = names.iter().find(|name| Format::from_text(name).is_some_and(Format::is_of_content));
+            if let Some(name) = known.or_else(|| names.first()) {
+                return Some(name.clone());
+            }
+        }
+        None
+    }
+
     fn distribution(&self) -> Option<Distribution> {
         let access = self.value(&[dcat::ACCESS_URL]).map(|access| location(&access).as_str().to_owned());
         let file = self.value(&[dcat::DOWNLOAD_URL]);
         let location = location(file.as_deref().or(access.as_deref())?);
-        let media_type = self.value(&[dcat::MEDIA_TYPE, dcterms::FORMAT]);
-        let media_type = media_type.map(|text| typed_fields::media_type_name(&text).to_owned());
+        let media_type = self.format().map(|text| typed_fields::media_type_name(&text).to_owned());
         Some(Distribution { location, access, media_type, copy: None })
     }
 }
 
 fn location(text: &str) -> Location {
-    match text.strip_prefix(FOLDER) {
+    match relative_reference(text) {
         // A file name may contain spaces, an IRI cannot.
-        Some(path) => Location::File(super::iris::decode_segment(path).unwrap_or_else(|| path.to_owned())),
+        Some(path) => Location::File(path),
         None => Location::from_text(text),
     }
 }
@@ -635,7 +741,8 @@ mod tests {
     fn read_turtle(turtle: &str) -> Catalog {
         let mut builder = TripleGraphBuilder::new();
         DumpReader::default().read(turtle.as_bytes(), "c.ttl", &format!("{FOLDER}c.ttl"), &mut builder);
-        from_graph(&builder.finish())
+        let graph = builder.finish();
+        from_graph(&with_direct_values(&graph, &format!("{FOLDER}c.ttl")).unwrap_or(graph))
     }
 
     #[test]
@@ -802,7 +909,7 @@ mod tests {
         assert_eq!(dataset.metadata.publishers[0].name, "City");
         let mut places: Vec<&str> = dataset.distributions.iter().map(|d| d.location.as_str()).collect();
         places.sort_unstable();
-        assert_eq!(places, ["a file.nt", "dumps/seven.ttl", "file:///etc/passwd", "http://e.org/page"]);
+        assert_eq!(places, ["../../etc/passwd", "a file.nt", "dumps/seven.ttl", "http://e.org/page"]);
     }
 
     /// Mutation testing removed the fallback from `dct:issued` to `dct:created`, and no test failed.

@@ -1,9 +1,9 @@
 //! File formats and their names in catalogues.
 
 use super::statement::StatementIndex;
-use super::{Dataset, Distribution, Location, Node, Value};
+use super::{Dataset, Distribution, Location, Node, Value, typed_fields};
 use lodeseek_rdf::local_name;
-use lodeseek_rdf::vocab::{dcterms, rdfs, skos};
+use lodeseek_rdf::vocab::{dcat, dcterms, foaf, rdf, rdfs, schema, skos};
 use rustc_hash::FxHashSet;
 
 /// A known file format.
@@ -31,7 +31,7 @@ const FORMATS: &[Format] = &[
     format("N3", "N3", &["text/n3", "n3", "text/rdf+n3"]),
     format("HDT", "HDT", &["application/vnd.hdt", "hdt"]),
     format("SPARQL", "SPARQL", &["application/sparql-results+json", "sparql", "sparqlq", "api/sparql"]),
-    format("CSV", "CSV", &["text/csv", "csv"]),
+    format("CSV", "CSV", &["text/csv", "csv", "comma separated values", "comma-separated values"]),
     format("TSV", "TSV", &["text/tab-separated-values", "tsv"]),
     format("GeoJSON", "GeoJSON", &["application/geo+json", "application/vnd.geo+json", "geojson"]),
     format("JSON", "JSON", &["application/json", "json"]),
@@ -39,11 +39,15 @@ const FORMATS: &[Format] = &[
     format("HTML", "HTML", &["text/html", "html", "htm"]),
     format("PDF", "PDF", &["application/pdf", "pdf"]),
     format("XLSX", "XLSX", &["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"]),
-    format("XLS", "XLS", &["application/vnd.ms-excel", "xls"]),
+    format("XLS", "XLS", &["application/vnd.ms-excel", "xls", "excel"]),
     format("ODS", "ODS", &["application/vnd.oasis.opendocument.spreadsheet", "ods"]),
     format("KML", "KML", &["application/vnd.google-earth.kml+xml", "kml"]),
     format("GML", "GML", &["application/gml+xml", "gml"]),
-    format("Shapefile", "SHP", &["application/vnd.shp", "shp"]),
+    format(
+        "Shapefile",
+        "SHP",
+        &["application/vnd.shp", "shp", "shapefile", "esri shapefile", "application/x-shapefile"],
+    ),
     format("WMS", "WMS", &["application/vnd.ogc.wms_xml", "wms", "wms_srvc"]),
     format("WFS", "WFS", &["application/vnd.ogc.wfs_xml", "wfs", "wfs_srvc"]),
     format("ZIP", "ZIP", &["application/zip", "application/x-zip-compressed", "zip"]),
@@ -54,11 +58,24 @@ const PACKED: &[&str] = &["ZIP", "GZIP"];
 const NOTHING: &[&str] = &["application/octet-stream", "octet stream", "octet-stream", "op_datpro"];
 
 impl Format {
-    /// Returns the format of a media type, an extension or another name. Case is ignored.
+    /// Returns the format of a media type, an extension or another name. Case and a dot before an extension are ignored.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.split(';').next().unwrap_or(name).trim().to_ascii_lowercase();
-        FORMATS.iter().find(|format| format.aliases.contains(&name.as_str())).copied()
+        let name = name.strip_prefix("*.").or_else(|| name.strip_prefix('.')).unwrap_or(&name);
+        FORMATS.iter().find(|format| format.aliases.contains(&name)).copied()
+    }
+
+    /// Returns the format of a declared name, or of the last parts of an IRI, as in IANA's and the European Union's lists.
+    pub(super) fn from_text(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if let Some(format) = Self::from_name(typed_fields::media_type_name(text)) {
+            return Some(format);
+        }
+        // The last two parts may be a media type.
+        let path = text.split(['?', '#', ';']).next().unwrap_or(text).trim_end_matches('/');
+        let media_type = path.rmatch_indices('/').nth(1).and_then(|(place, _)| Self::from_name(&path[place + 1..]));
+        media_type.or_else(|| Self::from_name(local_name(text)))
     }
 
     /// Returns the format with this short name.
@@ -77,7 +94,7 @@ impl Format {
     }
 
     /// If true, the format describes the content of a file, not only its compression.
-    fn is_of_content(self) -> bool {
+    pub(super) fn is_of_content(self) -> bool {
         !PACKED.contains(&self.name)
     }
 }
@@ -89,50 +106,72 @@ impl Dataset {
         let files = self.distributions.iter().enumerate();
         let endpoint = self.remote.iter().map(|_| "SPARQL".to_owned());
         let statements = StatementIndex::new(&self.extra_statements);
-        let names = files.filter_map(|(place, file)| format_name(&statements, place, file)).chain(endpoint);
+        let names = files.flat_map(|(place, file)| format_names(&statements, place, file)).chain(endpoint);
         let mut seen = FxHashSet::default();
         names.filter(|name| seen.insert(name.clone())).collect()
     }
 }
 
-/// Returns the format of a file, from the first of: a declared content format, the file extension, a declared
-/// compression, an unknown declared format.
-fn format_name(statements: &StatementIndex<'_>, place: usize, file: &Distribution) -> Option<String> {
-    let part = Node::Part(super::typed_fields::distribution_part(place));
-    let labels: Vec<&str> =
-        statements.values(&part, dcterms::FORMAT).filter_map(|value| label(statements, value)).collect();
-    let formats = statements.values(&part, dcterms::FORMAT).filter_map(text);
-    let declared: Vec<&str> =
-        file.media_type.as_deref().into_iter().chain(formats).chain(labels.iter().copied()).collect();
-    let known = || {
-        declared
-            .iter()
-            .filter_map(|declared| Format::from_name(declared).or_else(|| Format::from_name(local_name(declared))))
+/// Returns the formats of a file, from the first of: declared media types and formats of content, the file extension, a
+/// declared compression or package, an unknown declared format.
+fn format_names(statements: &StatementIndex<'_>, place: usize, file: &Distribution) -> Vec<String> {
+    let part = Node::Part(typed_fields::distribution_part(place));
+    let declared = |property: &str| -> Vec<String> {
+        statements.values(&part, property).filter_map(|value| declared_name(statements, value)).collect()
     };
-    let by_name = || match &file.location {
+    let (mut media_types, formats) = (declared(dcat::MEDIA_TYPE), declared(dcterms::FORMAT));
+    // Without a media type, it is a format.
+    let is_format =
+        |name: &&String| formats.iter().any(|format| typed_fields::media_type_name(format) == name.as_str());
+    media_types.splice(0..0, file.media_type.iter().filter(|name| !is_format(name)).cloned());
+    for names in [&media_types, &formats] {
+        let known = names.iter().filter_map(|name| Format::from_text(name)).filter(|format| format.is_of_content());
+        let known: Vec<String> = known.map(|format| format.name.to_owned()).collect();
+        if !known.is_empty() {
+            return known;
+        }
+    }
+    let by_name = match &file.location {
         Location::File(path) | Location::Remote(path) => Format::from_path(path),
     };
-    let format = known().find(|format| format.is_of_content()).or_else(by_name).or_else(|| known().next());
-    format
-        .map(|format| format.name.to_owned())
-        .or_else(|| labels.first().or(declared.first()).and_then(|declared| unknown_format(declared)))
+    let packages = [dcat::PACKAGE_FORMAT, dcat::COMPRESS_FORMAT].into_iter().flat_map(declared);
+    let all: Vec<String> = media_types.into_iter().chain(formats).chain(packages).collect();
+    let format = by_name.or_else(|| all.iter().find_map(|name| Format::from_text(name)));
+    let name = format.map(|format| format.name.to_owned());
+    name.or_else(|| all.iter().find_map(|declared| unknown_format(declared))).into_iter().collect()
 }
 
-/// Returns the label of a format that the catalogue describes.
-fn label<'d>(statements: &StatementIndex<'d>, value: &'d Value) -> Option<&'d str> {
-    let Value::Node(node) = value else { return None };
-    let labels = [skos::PREF_LABEL, rdfs::LABEL, dcterms::TITLE, skos::NOTATION].into_iter();
-    let mut texts = labels.flat_map(|property| statements.values(node, property)).filter_map(text);
-    texts.find(|text| !text.trim().is_empty())
-}
-
-fn text(value: &Value) -> Option<&str> {
-    match value {
-        Value::Literal(literal) => Some(literal.value()),
-        Value::Node(Node::Iri(iri)) => Some(iri),
-        Value::Node(_) => None,
+/// Returns the name of a declared format: a text, an IRI, or what the description states of a node.
+fn declared_name<'d>(statements: &StatementIndex<'d>, value: &'d Value) -> Option<String> {
+    let node = match value {
+        Value::Literal(literal) => return Some(literal.value().to_owned()),
+        Value::Node(node) => node,
+    };
+    let iri = statements.web_iris(node).next();
+    if let Some(iri) = iri.filter(|iri| Format::from_text(iri).is_some()) {
+        return Some(iri.to_owned());
     }
+    let properties = NAMES.iter().flat_map(|property| statements.values(node, property));
+    let names = properties.filter_map(|value| match value {
+        Value::Literal(literal) => Some(literal.value()),
+        Value::Node(_) => None,
+    });
+    let names: Vec<&str> = names.collect();
+    let known = names.iter().find(|name| Format::from_text(name).is_some()).or_else(|| names.first());
+    known.copied().or(iri).map(str::to_owned)
 }
+
+/// Properties with the name of a format, best first.
+const NAMES: &[&str] = &[
+    rdf::VALUE,
+    skos::NOTATION,
+    dcterms::IDENTIFIER,
+    rdfs::LABEL,
+    skos::PREF_LABEL,
+    dcterms::TITLE,
+    schema::NAME,
+    foaf::NAME,
+];
 
 /// Returns a name for an unknown format: the last part of its media type or IRI.
 fn unknown_format(declared: &str) -> Option<String> {
@@ -144,8 +183,9 @@ fn unknown_format(declared: &str) -> Option<String> {
         return None;
     }
     let name = local_name(declared.split(';').next().unwrap_or(declared).trim());
-    let name = name.trim_start_matches("x-").trim_start_matches("vnd.");
-    (!name.is_empty()).then(|| name.to_uppercase())
+    let name = name.trim_start_matches('.').trim_start_matches("x-").trim_start_matches("vnd.");
+    // A number in a list of formats is no name.
+    name.contains(char::is_alphabetic).then(|| name.to_uppercase())
 }
 
 #[cfg(test)]
@@ -181,7 +221,7 @@ mod tests {
     fn many_formats_have_names() {
         let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
         for number in 0..50_000 {
-            let part = Node::Part(super::super::typed_fields::distribution_part(number));
+            let part = Node::Part(typed_fields::distribution_part(number));
             let declared = Literal::from(format!("form{number}"));
             dataset.distributions.push(file("a", None));
             dataset.extra_statements.push(Statement::new(part, dcterms::FORMAT, declared));

@@ -10,9 +10,11 @@ mod data_json;
 mod dataset;
 pub mod dcat;
 mod dcat_us;
+mod direct_values;
 mod dump_folder;
 pub mod duplicates;
 pub mod editions;
+mod embedded_references;
 mod folder;
 mod format;
 mod html;
@@ -20,7 +22,9 @@ mod iris;
 mod json;
 mod json_entries;
 mod json_lines;
+mod licenses;
 mod lod_cloud;
+mod names;
 mod node_reader;
 pub mod papers_with_code;
 mod registry;
@@ -31,6 +35,8 @@ mod statement;
 mod theme;
 mod extra_properties;
 mod typed_fields;
+#[cfg(test)]
+mod value_tests;
 
 pub use citing_works::{CitingWork, CitingWorks};
 pub use coverage::{

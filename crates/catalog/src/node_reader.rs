@@ -5,8 +5,34 @@ use lodeseek_rdf::vocab::owl;
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
 use rustc_hash::FxHashSet;
 
-/// Placeholder for the catalogue's folder while IRIs are resolved. An IRI outside of it is outside of the folder.
-pub(super) const FOLDER: &str = "file:///catalog-folder/";
+/// Placeholder for the catalogue's folder while IRIs are resolved. An IRI of this scheme is a relative reference.
+///
+/// The folder lies deep enough to recognise references to the folders above it.
+pub(super) const FOLDER: &str = "catalog-folder://local/-/-/-/-/";
+/// Scheme of the placeholder, and its folders above [`FOLDER`].
+const SCHEME: &str = "catalog-folder:";
+const ROOT: &str = "//local/";
+const DEPTH: usize = 4;
+
+/// If true, the IRI is a relative reference in a file without an address.
+pub(super) fn is_relative(iri: &str) -> bool {
+    iri.starts_with(SCHEME)
+}
+
+/// Returns a relative reference as its file has it, percent-decoded; `None` for other IRIs.
+pub(super) fn relative_reference(iri: &str) -> Option<String> {
+    let reference = iri.strip_prefix(SCHEME)?;
+    // A reference with an authority, as in `//example.org/`.
+    let Some(mut path) = reference.strip_prefix(ROOT) else { return Some(reference.to_owned()) };
+    let mut depth = 0;
+    while let Some(rest) = path.strip_prefix("-/").filter(|_| depth < DEPTH) {
+        path = rest;
+        depth += 1;
+    }
+    let decoded = super::iris::decode_segment(path);
+    let path = decoded.as_deref().unwrap_or(path);
+    Some(if depth == 0 { format!("/{path}") } else { format!("{}{path}", "../".repeat(DEPTH - depth)) })
+}
 
 /// Maximum size of a text or an IRI in a description, in bytes. Triples with longer objects are left out.
 pub(super) const MAX_TEXT_BYTES: usize = 100_000;
@@ -46,13 +72,19 @@ impl<'g> NodeReader<'g> {
         base.is_some_and(|base| iri.starts_with(base))
     }
 
-    /// Returns the path of a file in the catalogue's folder.
+    /// Returns the text of a relative reference, which may be the path of a file in the catalogue's folder.
     pub(super) fn file(&self, iri: &str) -> Option<String> {
-        let path = iri.strip_prefix(FOLDER)?;
-        Some(super::iris::decode_segment(path).unwrap_or_else(|| path.to_owned()))
+        relative_reference(iri)
     }
 
+    /// Iterates over the objects of a property. Terms of schema.org are found with both schemes.
     pub(super) fn objects<'a>(&'a self, property: &str) -> impl Iterator<Item = TermId> + use<'a, 'g> {
+        let twin = property.strip_prefix("https://schema.org/").map(|name| format!("http://schema.org/{name}"));
+        let further = twin.map(|property| self.own_objects(&property)).into_iter().flatten();
+        self.own_objects(property).chain(further)
+    }
+
+    fn own_objects<'a>(&'a self, property: &str) -> impl Iterator<Item = TermId> + use<'a, 'g> {
         let property = self.graph.iri(property);
         // The triples of a subject are sorted by predicate.
         let triples = self.graph.subject_triples(self.node);

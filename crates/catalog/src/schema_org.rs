@@ -3,18 +3,17 @@
 //! <https://schema.org/Dataset>, <http://mlcommons.org/croissant/1.0>
 
 use super::dcat_builder::{DcatBuilder, FieldKind, Subject};
-use lodeseek_rdf::vocab::{dcat, dcterms, foaf, rdf, schema, spdx};
+use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, rdf, schema, skos, spdx, vcard};
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
-use oxrdf::{BlankNode, NamedNode, Term};
-use rustc_hash::FxHashMap;
+use oxrdf::{BlankNode, Literal, NamedNode, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
 /// Namespace without the scheme: both `https:` and `http:` are in use.
 const NAMESPACE: &str = "://schema.org/";
 
-/// (class of schema.org or Croissant, class of DCAT).
+/// (class of schema.org or Croissant, class of DCAT). Datasets are distinguished from references to datasets first.
 const CLASSES: &[(&str, &str)] = &[
-    ("Dataset", dcat::DATASET),
     ("DataDownload", dcat::DISTRIBUTION_CLASS),
     ("DataCatalog", dcat::CATALOG),
     ("Person", foaf::AGENT),
@@ -22,6 +21,44 @@ const CLASSES: &[(&str, &str)] = &[
     ("GovernmentOrganization", foaf::AGENT),
     ("CollegeOrUniversity", foaf::AGENT),
     ("ResearchOrganization", foaf::AGENT),
+    ("DefinedTerm", skos::CONCEPT),
+    ("CategoryCode", skos::CONCEPT),
+    ("ContactPoint", vcard::KIND),
+];
+/// Classes of nodes that describe the page of a dataset and its site, besides those that end with `Page`.
+const PAGE_CLASSES: &[&str] = &[
+    "BreadcrumbList",
+    "DataCatalog",
+    "ImageObject",
+    "SearchAction",
+    "SiteNavigationElement",
+    "WPFooter",
+    "WPHeader",
+    "WPSideBar",
+    "WebSite",
+];
+/// Properties that lead from a page, or from what it is about, to a dataset.
+const PAGE_LINKS: &[&str] =
+    &["about", "dataset", "hasPart", "item", "itemListElement", "mainEntity", "mentions", "subjectOf"];
+/// Maximum number of people and organisations that belong to a page. More of them are the content of a dump.
+const MAX_PAGE_AGENTS: usize = 5;
+/// Maximum number of statements that belong to a page but not to its datasets.
+const MAX_PAGE_STATEMENTS: usize = 2000;
+/// Properties of schema.org whose values are people and organisations.
+pub(super) const AGENT_PROPERTIES: &[&str] = &[
+    "author",
+    "contributor",
+    "copyrightHolder",
+    "creator",
+    "editor",
+    "funder",
+    "maintainer",
+    "producer",
+    "provider",
+    "publisher",
+    "sdPublisher",
+    "sourceOrganization",
+    "sponsor",
 ];
 const CROISSANT: &str = "http://mlcommons.org/croissant/";
 
@@ -42,6 +79,8 @@ const OF_DATASET: &[(&str, &str, FieldKind)] = &[
     ("identifier", dcterms::IDENTIFIER, FieldKind::Resource),
     ("inLanguage", dcterms::LANGUAGE, FieldKind::Resource),
     ("spatialCoverage", dcterms::SPATIAL, FieldKind::Resource),
+    ("spatial", dcterms::SPATIAL, FieldKind::Resource),
+    ("copyrightHolder", dcterms::RIGHTS_HOLDER, FieldKind::Resource),
     ("version", dcat::VERSION, FieldKind::Text),
     ("includedInDataCatalog", dcterms::IS_PART_OF, FieldKind::Resource),
     ("isPartOf", dcterms::IS_PART_OF, FieldKind::Resource),
@@ -66,6 +105,21 @@ const OF_AGENT: &[(&str, &str, FieldKind)] = &[
     ("email", foaf::MBOX, FieldKind::Resource),
     ("identifier", dcterms::IDENTIFIER, FieldKind::Resource),
 ];
+const OF_CONTACT: &[(&str, &str, FieldKind)] = &[
+    ("name", vcard::FN, FieldKind::Text),
+    ("telephone", vcard::HAS_TELEPHONE, FieldKind::Resource),
+    ("url", vcard::HAS_URL, FieldKind::Resource),
+];
+const OF_CONCEPT: &[(&str, &str, FieldKind)] = &[
+    ("name", skos::PREF_LABEL, FieldKind::Text),
+    ("alternateName", skos::ALT_LABEL, FieldKind::Text),
+    ("description", skos::DEFINITION, FieldKind::Text),
+    ("termCode", skos::NOTATION, FieldKind::Text),
+    ("codeValue", skos::NOTATION, FieldKind::Text),
+    ("inDefinedTermSet", skos::IN_SCHEME, FieldKind::Resource),
+    ("inCodeSet", skos::IN_SCHEME, FieldKind::Resource),
+];
+const OF_IDENTIFIER: &[(&str, &str, FieldKind)] = &[("value", skos::NOTATION, FieldKind::Text)];
 const OF_CATALOG: &[(&str, &str, FieldKind)] = &[
     ("name", dcterms::TITLE, FieldKind::Text),
     ("description", dcterms::DESCRIPTION, FieldKind::Text),
@@ -78,12 +132,68 @@ pub(super) fn datasets(graph: &TripleGraph) -> Vec<TermId> {
     let Some(kind) = graph.iri(rdf::TYPE) else { return Vec::new() };
     let triples = graph.triples().iter().filter(|triple| triple.predicate == kind);
     let is_dataset = |class| local(graph.term(class)).is_some_and(|name| name == "Dataset");
-    triples.filter(|triple| is_dataset(triple.object)).map(|triple| triple.subject).collect()
+    let mut datasets: Vec<TermId> =
+        triples.filter(|triple| is_dataset(triple.object)).map(|triple| triple.subject).collect();
+    datasets.dedup();
+    datasets
 }
 
-/// Converts the graph to DCAT.
-pub(super) fn to_dcat(graph: &TripleGraph) -> TripleGraph {
-    let kinds = kinds(graph);
+/// If true, at least half of the statements belong to these datasets, to their page and its site.
+pub(super) fn is_description(graph: &TripleGraph, datasets: &[TermId]) -> bool {
+    let mut seen = FxHashSet::default();
+    let described = count_statements(graph, datasets, &mut seen, usize::MAX);
+    if described == 0 || 2 * described >= graph.len() {
+        return described > 0;
+    }
+    let page = page_nodes(graph, datasets);
+    let all = described + count_statements(graph, &page, &mut seen, MAX_PAGE_STATEMENTS);
+    2 * all >= graph.len()
+}
+
+/// Counts the statements about nodes and the nodes reachable from them, up to a limit. Nodes in `seen` are not counted again.
+pub(super) fn count_statements(
+    graph: &TripleGraph,
+    nodes: &[TermId],
+    seen: &mut FxHashSet<TermId>,
+    limit: usize,
+) -> usize {
+    let mut waiting: Vec<TermId> = nodes.iter().copied().filter(|node| seen.insert(*node)).collect();
+    let mut statements = 0;
+    while let Some(node) = waiting.pop().filter(|_| statements < limit) {
+        let triples = graph.subject_triples(node);
+        statements += triples.len();
+        waiting.extend(triples.iter().map(|t| t.object).filter(|&node| graph.is_resource(node) && seen.insert(node)));
+    }
+    statements.min(limit)
+}
+
+/// Returns the nodes of a page besides its datasets.
+fn page_nodes(graph: &TripleGraph, datasets: &[TermId]) -> Vec<TermId> {
+    let datasets: FxHashSet<TermId> = datasets.iter().copied().collect();
+    let (mut nodes, mut agents) = (Vec::new(), Vec::new());
+    for triple in graph.triples() {
+        let (property, object) = (graph.term(triple.predicate), graph.term(triple.object));
+        if property.text() == rdf::TYPE {
+            let Some(class) = local(object) else { continue };
+            if PAGE_CLASSES.contains(&class) || class.ends_with("Page") {
+                nodes.push(triple.subject);
+            } else if CLASSES.iter().any(|(name, kind)| *name == class && *kind == foaf::AGENT) {
+                agents.push(triple.subject);
+            }
+        } else if datasets.contains(&triple.object) && local(property).is_some_and(|name| PAGE_LINKS.contains(&name)) {
+            nodes.push(triple.subject);
+        }
+    }
+    if agents.len() <= MAX_PAGE_AGENTS {
+        nodes.append(&mut agents);
+    }
+    nodes
+}
+
+/// Converts the graph with these datasets to DCAT.
+pub(super) fn to_dcat(graph: &TripleGraph, datasets: &[TermId]) -> TripleGraph {
+    let kinds = kinds(graph, datasets);
+    let published = subjects_of(graph, "publisher");
     let mut builder = DcatBuilder::default();
     for triple in graph.triples() {
         let plain = graph.to_triple(*triple);
@@ -95,12 +205,15 @@ pub(super) fn to_dcat(graph: &TripleGraph) -> TripleGraph {
             if let Some(class) = kind {
                 builder.class(&subject, class);
             }
-            if local(graph.term(triple.object)) != Some("Dataset") {
+            if local(graph.term(triple.object)) != Some("Dataset") || kind != Some(dcat::DATASET) {
                 builder.add(&subject, rdf::TYPE, object);
             }
             continue;
         }
         match (local(predicate), kind) {
+            (Some("provider"), Some(dcat::DATASET)) if !published.contains(&triple.subject) => {
+                statement(&mut builder, &subject, dcat::DATASET, "publisher", object);
+            }
             (Some(name), Some(class)) => statement(&mut builder, &subject, class, name, object),
             (Some(name), None) => builder.add(&subject, &format!("{}{name}", schema::NAMESPACE), object),
             (None, class) => foreign_statement(&mut builder, &subject, class, predicate.text(), object),
@@ -133,14 +246,21 @@ fn grouped(node: BlankNode) -> BlankNode {
     BlankNode::new_unchecked(format!("g{}", node.as_str()))
 }
 
-fn local<'a>(term: TermRef<'a>) -> Option<&'a str> {
+/// Returns the local name of a term of schema.org.
+pub(super) fn local<'a>(term: TermRef<'a>) -> Option<&'a str> {
     let TermRef::Iri(iri) = term else { return None };
     iri.strip_prefix("https").or_else(|| iri.strip_prefix("http"))?.strip_prefix(NAMESPACE)
 }
 
+/// Returns the nodes with a property of schema.org.
+fn subjects_of(graph: &TripleGraph, name: &str) -> FxHashSet<TermId> {
+    let triples = graph.triples().iter().filter(|triple| local(graph.term(triple.predicate)) == Some(name));
+    triples.map(|triple| triple.subject).collect()
+}
+
 /// Returns the DCAT classes of nodes, from their classes or from the properties that lead to them.
-fn kinds(graph: &TripleGraph) -> FxHashMap<TermId, &'static str> {
-    let mut kinds = FxHashMap::default();
+fn kinds(graph: &TripleGraph, datasets: &[TermId]) -> FxHashMap<TermId, &'static str> {
+    let mut kinds: FxHashMap<TermId, &'static str> = datasets.iter().map(|node| (*node, dcat::DATASET)).collect();
     for triple in graph.triples() {
         let found = match (graph.term(triple.predicate).text(), local(graph.term(triple.predicate))) {
             (rdf::TYPE, _) => {
@@ -151,11 +271,15 @@ fn kinds(graph: &TripleGraph) -> FxHashMap<TermId, &'static str> {
                 class.map(|class| (triple.subject, class))
             }
             (_, Some("distribution")) => Some((triple.object, dcat::DISTRIBUTION_CLASS)),
-            (_, Some("creator" | "author" | "publisher" | "contributor")) => Some((triple.object, foaf::AGENT)),
             (_, Some("includedInDataCatalog")) => Some((triple.object, dcat::CATALOG)),
+            (_, Some("keywords")) => Some((triple.object, skos::CONCEPT)),
+            (_, Some("identifier")) => Some((triple.object, adms::IDENTIFIER_CLASS)),
+            (_, Some(name)) if AGENT_PROPERTIES.contains(&name) => Some((triple.object, foaf::AGENT)),
             _ => None,
         };
-        if let Some((node, class)) = found.filter(|(node, _)| graph.is_resource(*node)) {
+        // An IRI that is not described is a value.
+        let is_node = |node: TermId| graph.is_resource(node) && !graph.subject_triples(node).is_empty();
+        if let Some((node, class)) = found.filter(|(node, _)| is_node(*node)) {
             kinds.entry(node).or_insert(class);
         }
     }
@@ -179,27 +303,37 @@ fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &s
         dcat::DATASET => OF_DATASET,
         dcat::DISTRIBUTION_CLASS => OF_DISTRIBUTION,
         dcat::CATALOG => OF_CATALOG,
+        skos::CONCEPT => OF_CONCEPT,
+        adms::IDENTIFIER_CLASS => OF_IDENTIFIER,
+        vcard::KIND => OF_CONTACT,
         _ => OF_AGENT,
     };
-    let text = match &object {
-        Term::Literal(literal) if literal.language().is_none() => Some(literal.value().to_owned()),
+    let field = fields.iter().find(|(key, ..)| *key == name);
+    // Croissant's context tags every text as English, numbers and dates included.
+    let text = match (&object, field) {
+        (Term::Literal(literal), Some((_, _, FieldKind::Text))) if literal.language().is_some() => None,
+        (Term::Literal(literal), _) => Some(literal.value().to_owned()),
+        (Term::NamedNode(iri), Some((_, _, FieldKind::MediaType))) => Some(iri.as_str().to_owned()),
         _ => None,
     };
-    // Croissant's context tags every text as English, numbers included.
     match &object {
         Term::Literal(number) if (name, class) == ("sha256", dcat::DISTRIBUTION_CLASS) && is_hex(number.value()) => {
             return checksum(builder, subject, number.value(), spdx::SHA256);
         }
+        Term::Literal(keywords) if (name, class) == ("keywords", dcat::DATASET) => {
+            return add_keywords(builder, subject, keywords);
+        }
         _ => {}
     }
-    match (fields.iter().find(|(key, ..)| *key == name), text, name, class) {
-        (_, Some(text), "keywords", dcat::DATASET) => {
-            for keyword in text.split(',').map(str::trim).filter(|keyword| !keyword.is_empty()) {
-                builder.text(subject, dcat::KEYWORD, &Value::String(keyword.to_owned()));
-            }
+    match (field, text, name, class) {
+        (_, None, "keywords", dcat::DATASET) => builder.add(subject, dcterms::SUBJECT, object),
+        (_, Some(text), "temporalCoverage" | "temporal", dcat::DATASET) => builder.interval(subject, &text),
+        (_, None, "temporalCoverage" | "temporal", dcat::DATASET) => builder.add(subject, dcterms::TEMPORAL, object),
+        (_, Some(text), "email", vcard::KIND) => {
+            let is_plain = text.contains('@') && !text.contains(':');
+            let address = if is_plain { format!("mailto:{}", text.trim()) } else { text };
+            builder.resource(subject, vcard::HAS_EMAIL, &address);
         }
-        (_, None, "keywords", dcat::DATASET) => builder.add(subject, dcat::KEYWORD, object),
-        (_, Some(text), "temporalCoverage", dcat::DATASET) => builder.interval(subject, &text),
         (Some((_, property, kind)), Some(text), ..) => {
             builder.value(subject, property, *kind, &Value::String(text));
         }
@@ -207,5 +341,16 @@ fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &s
         (None, ..) => {
             builder.add(subject, NamedNode::new_unchecked(format!("{}{name}", schema::NAMESPACE)).as_str(), object)
         }
+    }
+}
+
+/// Adds the keywords of a text that separates them by commas, with the language of the text.
+fn add_keywords(builder: &mut DcatBuilder, subject: &Subject, keywords: &Literal) {
+    for keyword in keywords.value().split(',').map(str::trim).filter(|keyword| !keyword.is_empty()) {
+        let keyword = match keywords.language() {
+            Some(tag) => Literal::new_language_tagged_literal_unchecked(keyword, tag),
+            None => Literal::from(keyword),
+        };
+        builder.add(subject, dcat::KEYWORD, keyword);
     }
 }

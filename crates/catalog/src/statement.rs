@@ -114,13 +114,16 @@ impl<'d> StatementIndex<'d> {
         self.0.get(node).map_or(&[], Vec::as_slice)
     }
 
-    /// Iterates over the values of a node's property.
+    /// Iterates over the values of a node's property. Terms of schema.org are found with both schemes.
     pub(super) fn values<'i>(
         &'i self,
         node: &Node,
         property: &'i str,
     ) -> impl Iterator<Item = &'d Value> + use<'d, 'i> {
-        self.about(node).iter().filter(move |one| one.predicate == property).map(|one| &one.object)
+        let twin = property.strip_prefix("https://schema.org/");
+        let is_twin = move |predicate: &str| twin.is_some() && predicate.strip_prefix("http://schema.org/") == twin;
+        let statements = self.about(node).iter();
+        statements.filter(move |one| one.predicate == property || is_twin(&one.predicate)).map(|one| &one.object)
     }
 
     /// Iterates over the IRIs of the resources that a node denotes: its own, or those that are declared for a part.

@@ -1,8 +1,9 @@
 //! Converts the typed fields of a dataset to statements.
 
+use super::names::{CONCEPT_CODES, CONCEPT_LABELS};
 use super::statement::{Node, Statement, Value};
 use super::{Agent, Dataset, Distribution, Extent, Metadata, RemoteContent, Scheme, Text, Theme, Work};
-use lodeseek_rdf::vocab::{dcat, dcterms, foaf, lodeseek, rdf, rdfs, sd, skos, void};
+use lodeseek_rdf::vocab::{dcat, dcterms, foaf, lodeseek, rdf, sd, skos, void};
 use lodeseek_rdf::{local_name, words};
 use oxrdf::{Literal, NamedNode};
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
@@ -21,7 +22,10 @@ const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 /// described themes are omitted: those that the catalogue declares are among the other statements.
 pub(super) fn statements(dataset: &Dataset, is_described: &dyn Fn(&Node) -> bool) -> Vec<Statement> {
     let mut out = Statements(Vec::new());
-    out.metadata(&dataset.metadata, &theme_labels(&dataset.extra_statements));
+    out.metadata(&dataset.metadata, &concept_labels(&dataset.extra_statements));
+    if !dataset.has_license_node() {
+        out.license(&dataset.metadata);
+    }
     for theme in &dataset.metadata.themes {
         out.theme(theme);
     }
@@ -77,21 +81,21 @@ fn known_or(iri: Option<&str>, own: impl FnOnce() -> String) -> Node {
     iri.filter(|iri| is_iri(iri)).map_or_else(|| Node::Part(own()), |iri| Node::Iri(iri.to_owned()))
 }
 
-/// Returns the labels of the themes that statements describe, which the reader adds to the keywords.
-pub(super) fn theme_labels(statements: &[Statement]) -> FxHashSet<Literal> {
-    let mut themes = FxHashSet::default();
+/// Returns the names of the themes, subjects and keywords that statements describe, which the reader adds to the keywords.
+pub(super) fn concept_labels(statements: &[Statement]) -> FxHashSet<Literal> {
+    let mut concepts = FxHashSet::default();
     for statement in statements {
         if statement.subject == Node::Dataset
-            && statement.predicate == dcat::THEME
-            && let Value::Node(theme) = &statement.object
+            && [dcat::THEME, dcterms::SUBJECT, dcat::KEYWORD].contains(&statement.predicate.as_str())
+            && let Value::Node(concept) = &statement.object
         {
-            themes.insert(theme);
+            concepts.insert(concept);
         }
     }
     let mut labels = FxHashSet::default();
     for statement in statements {
-        if [skos::PREF_LABEL, rdfs::LABEL].contains(&statement.predicate.as_str())
-            && themes.contains(&statement.subject)
+        if CONCEPT_LABELS.iter().chain(CONCEPT_CODES).any(|property| statement.predicate == *property)
+            && concepts.contains(&statement.subject)
             && let Value::Literal(label) = &statement.object
         {
             let language = label.language().map(str::to_owned);
@@ -116,7 +120,7 @@ impl Statements {
         self.add(subject, predicate, Literal::from(text));
     }
 
-    fn metadata(&mut self, metadata: &Metadata, theme_labels: &FxHashSet<Literal>) {
+    fn metadata(&mut self, metadata: &Metadata, concept_labels: &FxHashSet<Literal>) {
         let node = &Node::Dataset;
         self.iri(node, rdf::TYPE, dcat::DATASET);
         self.text(node, dcterms::IDENTIFIER, metadata.id.as_str());
@@ -128,7 +132,7 @@ impl Statements {
         ] {
             for text in texts {
                 let literal = literal(text);
-                if property != dcat::KEYWORD || !theme_labels.contains(&literal) {
+                if property != dcat::KEYWORD || !concept_labels.contains(&literal) {
                     self.add(node, property, literal);
                 }
             }
@@ -136,11 +140,7 @@ impl Statements {
         if let Some(uses) = metadata.uses {
             self.add(node, lodeseek::USES, Literal::from(uses));
         }
-        for (property, value) in [
-            (dcterms::LICENSE, &metadata.license),
-            (dcterms::SOURCE, &metadata.source),
-            (dcat::LANDING_PAGE, &metadata.landing_page),
-        ] {
+        for (property, value) in [(dcterms::SOURCE, &metadata.source), (dcat::LANDING_PAGE, &metadata.landing_page)] {
             if let Some(value) = value {
                 self.add(node, property, iri_or_literal(value));
             }
@@ -149,6 +149,12 @@ impl Statements {
             if let Some(value) = value {
                 self.add(node, property, date(value));
             }
+        }
+    }
+
+    fn license(&mut self, metadata: &Metadata) {
+        if let Some(license) = &metadata.license {
+            self.add(&Node::Dataset, dcterms::LICENSE, iri_or_literal(license));
         }
     }
 
@@ -278,8 +284,10 @@ pub(super) fn is_media_type_iri(iri: &str) -> bool {
 
 /// Returns the name of a media type without IANA's namespace.
 pub(super) fn media_type_name(text: &str) -> &str {
-    let http = text.strip_prefix("http://www.iana.org/assignments/media-types/");
-    http.or_else(|| text.strip_prefix(MEDIA_TYPES)).unwrap_or(text)
+    let address = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or_default();
+    let address = address.strip_prefix("www.").unwrap_or(address);
+    let name = address.strip_prefix("iana.org/assignments/media-types/");
+    name.map_or(text, |name| name.trim_end_matches('/'))
 }
 
 pub(super) fn is_media_type(name: &str) -> bool {

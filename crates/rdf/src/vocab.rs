@@ -31,6 +31,8 @@ vocabulary! {
         FIRST = "first",
         REST = "rest",
         NIL = "nil",
+        SEQ = "Seq",
+        VALUE = "value",
     }
 }
 vocabulary! {
@@ -60,6 +62,8 @@ vocabulary! {
         CONCEPT_SCHEME = "ConceptScheme",
         DEFINITION = "definition",
         SCOPE_NOTE = "scopeNote",
+        ALT_LABEL = "altLabel",
+        EXACT_MATCH = "exactMatch",
     }
 }
 vocabulary! {
@@ -183,6 +187,11 @@ vocabulary! {
         PAGE = "page",
         MBOX = "mbox",
         DEPICTION = "depiction",
+        GIVEN_NAME = "givenName",
+        FIRST_NAME = "firstName",
+        FAMILY_NAME = "familyName",
+        LAST_NAME = "lastName",
+        SURNAME = "surname",
     }
 }
 vocabulary! {
@@ -195,6 +204,13 @@ vocabulary! {
         HAS_TELEPHONE = "hasTelephone",
         HAS_URL = "hasURL",
         HAS_UID = "hasUID",
+        ORGANIZATION_NAME = "organization-name",
+        GIVEN_NAME = "given-name",
+        FAMILY_NAME = "family-name",
+        HAS_FN = "hasFN",
+        HAS_NAME = "hasName",
+        HAS_ORGANIZATION_NAME = "hasOrganizationName",
+        VALUE = "value",
     }
 }
 vocabulary! {
@@ -368,6 +384,17 @@ vocabulary! {
         BOX = "box",
         POLYGON = "polygon",
         LINE = "line",
+        LEGAL_NAME = "legalName",
+        GIVEN_NAME = "givenName",
+        FAMILY_NAME = "familyName",
+        ADDITIONAL_NAME = "additionalName",
+        IDENTIFIER = "identifier",
+        TEXT = "text",
+        TERM_CODE = "termCode",
+        CIRCLE = "circle",
+        GEO_MIDPOINT = "geoMidpoint",
+        GEO_RADIUS = "geoRadius",
+        SAME_AS = "sameAs",
     }
 }
 vocabulary! {
@@ -391,6 +418,7 @@ vocabulary! {
         HAS_GEOMETRY = "hasGeometry",
         HAS_BOUNDING_BOX = "hasBoundingBox",
         WKT_LITERAL = "wktLiteral",
+        AS_GML = "asGML",
     }
 }
 vocabulary! {
@@ -437,6 +465,7 @@ vocabulary! {
         WAS_ASSOCIATED_WITH = "wasAssociatedWith",
         QUALIFIED_ATTRIBUTION = "qualifiedAttribution",
         AGENT = "agent",
+        ATTRIBUTION = "Attribution",
     }
 }
 vocabulary! {
@@ -509,6 +538,27 @@ vocabulary! {
     /// Organization Ontology, in DCAT-US: <https://www.w3.org/TR/vocab-org/>.
     org = "http://www.w3.org/ns/org#" {
         ORGANIZATION = "Organization",
+    }
+}
+vocabulary! {
+    /// The Bibliographic Ontology, for the order of authors: <http://purl.org/ontology/bibo/>.
+    bibo = "http://purl.org/ontology/bibo/" {
+        AUTHOR_LIST = "authorList",
+    }
+}
+vocabulary! {
+    /// Creative Commons, for licences: <https://creativecommons.org/ns>.
+    cc = "http://creativecommons.org/ns#" {
+        LEGAL_CODE = "legalcode",
+    }
+}
+vocabulary! {
+    /// GeoRSS, with latitudes first: <https://docs.ogc.org/cs/17-002r1/17-002r1.html>.
+    georss = "http://www.georss.org/georss/" {
+        POINT = "point",
+        LINE = "line",
+        POLYGON = "polygon",
+        BOX = "box",
     }
 }
 vocabulary! {
@@ -635,6 +685,9 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("geo", geo::ALL),
     ("geosparql", geosparql::ALL),
     ("time", time::ALL),
+    ("bibo", bibo::ALL),
+    ("cc", cc::ALL),
+    ("georss", georss::ALL),
     ("dqv", dqv::ALL),
     ("quality", quality::ALL),
     ("prov", prov::ALL),

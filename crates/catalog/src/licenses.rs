@@ -1,0 +1,101 @@
+//! Licences of a dataset and of its distributions.
+
+use super::names::{LABELS, LICENSE_ADDRESSES, LICENSE_TEXTS, is_address, license_text};
+use super::statement::StatementIndex;
+use super::typed_fields::distribution_part;
+use super::{Dataset, Node, Text, Value, preferred};
+use lodeseek_rdf::vocab::dcterms;
+use rustc_hash::FxHashSet;
+
+impl Dataset {
+    /// Returns the distinct licences, in their order: those of the dataset or, if it has none, those of its distributions. A licence
+    /// is an IRI or a text.
+    ///
+    /// In DCAT, the licence is a property of the distributions. The description does not state that a licence of a
+    /// distribution is one of the dataset.
+    #[must_use]
+    pub fn licenses(&self) -> Vec<String> {
+        let statements = StatementIndex::new(&self.extra_statements);
+        let mut licenses: Vec<String> =
+            self.metadata.license.iter().filter_map(|text| license_text(text).map(str::to_owned)).collect();
+        licenses.extend(stated_licenses(&statements, &Node::Dataset));
+        if licenses.is_empty() {
+            for place in 0..self.distributions.len() {
+                licenses.extend(stated_licenses(&statements, &Node::Part(distribution_part(place))));
+            }
+        }
+        let mut seen = FxHashSet::default();
+        licenses.retain(|license| seen.insert(license.clone()));
+        licenses
+    }
+
+    /// Returns the licence of each distribution, in their order.
+    #[must_use]
+    pub fn distribution_licenses(&self) -> Vec<Option<String>> {
+        let statements = StatementIndex::new(&self.extra_statements);
+        let parts = (0..self.distributions.len()).map(|place| Node::Part(distribution_part(place)));
+        parts.map(|part| stated_licenses(&statements, &part).into_iter().next()).collect()
+    }
+
+    /// If true, the description has a node for a licence of the dataset, so that its text does not state it again.
+    pub(super) fn has_license_node(&self) -> bool {
+        let mut licenses = self
+            .extra_statements
+            .iter()
+            .filter(|one| one.subject == Node::Dataset && one.predicate == dcterms::LICENSE);
+        licenses.any(|one| matches!(one.object, Value::Node(Node::Part(_))))
+    }
+}
+
+/// Returns the licences of a node: those of `dct:license` or, without one, the IRIs of `dct:rights`.
+fn stated_licenses(statements: &StatementIndex<'_>, node: &Node) -> Vec<String> {
+    let licenses = statements.values(node, dcterms::LICENSE).filter_map(|value| license_of(statements, value));
+    let licenses: Vec<String> = licenses.collect();
+    if !licenses.is_empty() || *node == Node::Dataset {
+        return licenses;
+    }
+    let rights = statements.values(node, dcterms::RIGHTS).filter_map(|value| match value {
+        Value::Node(Node::Iri(iri)) => Some(iri.clone()),
+        Value::Literal(literal) if is_address(literal.value().trim()) => Some(literal.value().trim().to_owned()),
+        _ => None,
+    });
+    rights.collect()
+}
+
+/// Returns the text of a licence: an IRI, a literal, or what the description states of a node.
+fn license_of<'d>(statements: &StatementIndex<'d>, value: &'d Value) -> Option<String> {
+    let part = match value {
+        Value::Literal(literal) => return license_text(literal.value()).map(str::to_owned),
+        Value::Node(Node::Iri(iri)) => return Some(iri.clone()),
+        Value::Node(Node::Dataset) => return None,
+        Value::Node(part @ Node::Part(_)) => part,
+    };
+    if let Some(iri) = statements.web_iris(part).next() {
+        return Some(iri.to_owned());
+    }
+    let addresses = LICENSE_ADDRESSES.iter().flat_map(|property| statements.values(part, property));
+    let mut addresses = addresses.filter_map(|value| match value {
+        Value::Node(Node::Iri(iri)) => Some(iri.as_str()),
+        Value::Literal(literal) => Some(literal.value().trim()).filter(|text| is_address(text)),
+        Value::Node(_) => None,
+    });
+    if let Some(address) = addresses.next() {
+        return Some(address.to_owned());
+    }
+    let labels = texts(statements, part, LABELS);
+    let name = preferred(&labels, &["en"]).map(|text| text.value.clone());
+    let name = name.or_else(|| texts(statements, part, LICENSE_TEXTS).into_iter().next().map(|text| text.value));
+    name.and_then(|name| license_text(&name).map(str::to_owned))
+}
+
+/// Returns the literals of the properties of a node that are not empty.
+fn texts(statements: &StatementIndex<'_>, node: &Node, properties: &[&str]) -> Vec<Text> {
+    let values = properties.iter().flat_map(|property| statements.values(node, property));
+    let texts = values.filter_map(|value| match value {
+        Value::Literal(literal) => {
+            Some(Text { value: literal.value().trim().to_owned(), language: literal.language().map(str::to_owned) })
+        }
+        Value::Node(_) => None,
+    });
+    texts.filter(|text| !text.value.is_empty()).collect()
+}
