@@ -314,7 +314,7 @@ impl View<'_> {
         // Catalogues may also list datasets that are not RDF.
         let triples = hit.card.profile.triples;
         facts.extend((triples > 0).then(|| format!("{} triples", grouped(triples))));
-        facts.extend(metadata.license.as_deref().map(|license| cut(license, 60)));
+        facts.extend(hit.card.licenses().next().map(|license| cut(license, 60)));
         if !facts.is_empty() {
             writeln!(out, "    {}", self.style.faint(&facts.join(" · ")))?;
         }

@@ -121,7 +121,7 @@ fn write_card(
         ),
         ("by", creators.join(", ")),
         ("keywords", keywords.join(", ")),
-        ("licence", metadata.license.as_deref().map(safe).unwrap_or_default()),
+        ("licence", card.licenses().map(safe).collect::<Vec<_>>().join(", ")),
         ("issued", metadata.issued.as_deref().map(safe).unwrap_or_default()),
         ("modified", metadata.modified.as_deref().map(safe).unwrap_or_default()),
         ("area", card.coverage.place.as_ref().map(|place| safe(&place.to_string())).unwrap_or_default()),

@@ -1,11 +1,13 @@
 //! Properties of a dataset beyond the typed fields, with labels and values for readers.
 
 use super::statement::{NodeCache, StatementIndex, cached};
-use super::{Dataset, Node, Statement, Value};
+use super::typed_fields::agent_node;
+use super::{Dataset, Node, Value};
 use lodeseek_rdf::vocab::{
-    adms, dcat, dcatus, dcterms, dpv, foaf, geodcatap, healthdcatap, owl, prov, rdf, rdfs, skos, vcard,
+    adms, dcat, dcatus, dcterms, dpv, foaf, geodcatap, healthdcatap, owl, prov, rdf, rdfs, schema, skos, vcard,
 };
 use lodeseek_rdf::{local_name, words};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// Maximum number of values per property.
@@ -39,6 +41,11 @@ const PROPERTIES: &[(&str, &str)] = &[
     (dcterms::IDENTIFIER, "Identifier"),
     (dcat::CONTACT_POINT, "Contact"),
     (dcterms::RIGHTS_HOLDER, "Rights holder"),
+    (dcterms::CONTRIBUTOR, "Contributor"),
+    (schema::FUNDER, "Funder"),
+    (schema::MAINTAINER, "Maintainer"),
+    (schema::PROVIDER, "Provider"),
+    (schema::SOURCE_ORGANIZATION, "Source organization"),
     (prov::QUALIFIED_ATTRIBUTION, "Attribution"),
     (skos::SCOPE_NOTE, "Usage note"),
     (healthdcatap::ANALYTICS, "Analytics"),
@@ -84,8 +91,19 @@ const PROPERTIES: &[(&str, &str)] = &[
     (geodcatap::USER, "User"),
 ];
 /// Properties with the name of a part, best first.
-const NAMES: &[&str] =
-    &[foaf::NAME, vcard::FN, skos::PREF_LABEL, rdfs::LABEL, dcterms::TITLE, skos::NOTATION, dcat::BBOX, owl::SAME_AS];
+const NAMES: &[&str] = &[
+    foaf::NAME,
+    vcard::FN,
+    vcard::ORGANIZATION_NAME,
+    skos::PREF_LABEL,
+    rdfs::LABEL,
+    schema::NAME,
+    dcterms::TITLE,
+    skos::NOTATION,
+    rdf::VALUE,
+    dcat::BBOX,
+    owl::SAME_AS,
+];
 
 /// A value of a property beyond the typed fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -102,7 +120,7 @@ impl Dataset {
     /// Returns the properties beyond the typed fields, in a fixed order.
     #[must_use]
     pub fn extra_properties(&self) -> Vec<ExtraProperty> {
-        let texts = ValueTexts::new(&self.extra_statements);
+        let texts = ValueTexts::new(self);
         let mut properties = Vec::new();
         for (property, name) in PROPERTIES {
             let mut values = BTreeSet::new();
@@ -136,13 +154,20 @@ impl Dataset {
 /// Texts of the values of a description.
 struct ValueTexts<'d> {
     statements: StatementIndex<'d>,
+    /// Names of the creators and publishers, by their nodes. The further statements may leave them out.
+    agents: FxHashMap<Node, &'d str>,
     /// Texts of agents and roles: many attributions may share one.
     attributed: NodeCache<'d, Option<String>>,
 }
 
 impl<'d> ValueTexts<'d> {
-    fn new(statements: &'d [Statement]) -> Self {
-        Self { statements: StatementIndex::new(statements), attributed: NodeCache::default() }
+    fn new(dataset: &'d Dataset) -> Self {
+        let mut agents = FxHashMap::default();
+        for agent in dataset.metadata.agents() {
+            agents.insert(agent_node(agent), agent.name.as_str());
+        }
+        let statements = StatementIndex::new(&dataset.extra_statements);
+        Self { statements, agents, attributed: NodeCache::default() }
     }
 
     fn value_text(&self, value: &'d Value) -> Option<String> {
@@ -165,10 +190,11 @@ impl<'d> ValueTexts<'d> {
                 Value::Node(_) => None,
             })
         };
-        if !self.statements.describes(part) {
+        let agent = self.agents.get(part).map(|name| (*name).to_owned());
+        if agent.is_none() && !self.statements.describes(part) {
             return None;
         }
-        let name = NAMES.iter().find_map(|property| text(property));
+        let name = agent.or_else(|| NAMES.iter().find_map(|property| text(property)));
         let ends = [dcat::START_DATE, dcat::END_DATE].map(text);
         let period = ends.iter().any(Option::is_some).then(|| ends.map(Option::unwrap_or_default).join(" – "));
         let mail = text(vcard::HAS_EMAIL).map(|mail| mail.trim_start_matches("mailto:").to_owned());
@@ -195,6 +221,7 @@ impl<'d> ValueTexts<'d> {
                 let text = self.name(part).or_else(|| self.listed_values(part))?;
                 Some(text.chars().take(ATTRIBUTED).collect())
             }),
+            Value::Node(node) if self.agents.contains_key(node) => self.agents.get(node).map(|name| (*name).to_owned()),
             other => self.value_text(other),
         }
     }
@@ -216,7 +243,7 @@ impl<'d> ValueTexts<'d> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DatasetId, Metadata};
+    use super::super::{DatasetId, Metadata, Statement};
     use super::*;
     use oxrdf::Literal;
 

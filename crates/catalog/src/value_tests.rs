@@ -404,3 +404,33 @@ fn references_of_dcat_are_no_datasets() {
     assert_eq!(titles, ["A", "C", "P"], "{:?}", catalog.problems);
     assert!(catalog.problems.is_empty(), "{:?}", catalog.problems);
 }
+
+#[test]
+fn coverage_is_read_from_nodes_and_texts() {
+    let period = |dataset: &Dataset| dataset.declared_period().map(|one| one.period.to_string()).unwrap_or_default();
+    for (coverage, expected) in [
+        (r#""2020/31/12/2021""#, "2020..2021"),
+        (r#""2007-03-01/2008-05-11""#, "2007-03-01..2008-05-11"),
+        (r#"["2001", "2003/2004"]"#, "2001..2004"),
+        (r#"{"@type": "DateTime", "startDate": "2010", "endDate": "2011"}"#, "2010..2011"),
+        (r#"{"@value": "2010/2011", "@language": "en"}"#, "2010..2011"),
+        (r#"{"@list": ["1999/2000"]}"#, "1999..2000"),
+        (
+            r#"{"http://www.w3.org/2006/time#hasBeginning": {"http://www.w3.org/2006/time#inXSDDate": "2010-05-01"},
+               "http://www.w3.org/2006/time#hasEnd": {"http://www.w3.org/2006/time#inXSDgYear": "2012"}}"#,
+            "2010-05-01..2012-12-31",
+        ),
+    ] {
+        assert_eq!(period(&schema(&format!(r#""name": "D", "temporalCoverage": {coverage}"#))), expected, "{coverage}");
+    }
+    let place = |dataset: &Dataset| dataset.declared_place().map(|one| one.bounds.to_string()).unwrap_or_default();
+    for (coverage, expected) in [
+        (r#"{"@type": "Place", "geo": {"@type": "GeoShape", "polygon": "{\"type\": \"Point\", \"coordinates\": [4, 50]}"}}"#, "4,50,4,50"),
+        (r#"{"@list": [{"geo": {"@type": "GeoCoordinates", "latitude": 50, "longitude": 4.5}}]}"#, "4.5,50,4.5,50"),
+        (r#"{"@type": "GeoShape", "box": "49.4 2.5 51.6 6.5"}"#, "2.5,49.4,6.5,51.6"),
+        (r#"{"geo": {"@type": "GeoShape", "circle": "0,10 111320"}}"#, "9,-1,11,1"),
+        (r#""northlimit=5; southlimit=1; westlimit=2; eastlimit=3""#, "2,1,3,5"),
+    ] {
+        assert_eq!(place(&schema(&format!(r#""name": "D", "spatialCoverage": {coverage}"#))), expected, "{coverage}");
+    }
+}

@@ -18,6 +18,9 @@ pub struct Card {
     /// The distributions of its content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distributions: Vec<Distribution>,
+    /// The licences of the dataset or, if it has none, those of its distributions; empty in cards of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub licenses: Vec<String>,
     /// The SPARQL endpoint that has the content, if at most a part of it is stored here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<RemoteContent>,
@@ -63,6 +66,12 @@ fn is_default_compact_method(method: &String) -> bool {
 }
 
 impl Card {
+    /// Iterates over the licences: IRIs or texts.
+    pub fn licenses(&self) -> impl Iterator<Item = &str> {
+        let own = self.metadata.license.as_deref().filter(|_| self.licenses.is_empty());
+        own.into_iter().chain(self.licenses.iter().map(String::as_str)).filter(|license| !license.trim().is_empty())
+    }
+
     /// Returns true if the card has the content and the description of an entry. Options of the index are not compared.
     pub(crate) fn is_current(&self, entry: &Entry) -> Result<bool, EngineError> {
         Ok(self.version == entry.version

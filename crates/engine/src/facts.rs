@@ -29,7 +29,7 @@ pub(super) fn facts(entry: &Entry, profile: &Profile, graph: &TripleGraph, cover
     values.add(Facet::Publisher, metadata.publishers.iter().map(|agent| agent.name.as_str()));
     values.add(Facet::Creator, metadata.agents().map(|agent| agent.name.as_str()));
     values.add(Facet::Format, entry.dataset.format_names());
-    values.add(Facet::License, metadata.license.as_deref());
+    values.add(Facet::License, entry.dataset.licenses());
     values.add(Facet::Language, entry.dataset.language_names());
     values.add(Facet::Language, profile.languages.iter().map(|(tag, _)| language_name(tag)));
     values.add(Facet::Vocabulary, vocabularies(&entry.dataset, profile));

@@ -64,7 +64,7 @@ fn one_hit(hit: &Hit) -> Value {
         "score": hit.score,
         "description": metadata.description(),
         "creators": metadata.agents().collect::<Vec<_>>(),
-        "license": metadata.license,
+        "license": hit.card.licenses().next(),
         "triples": hit.card.profile.triples,
         "fields": hit.fields,
         "snippet": hit.snippet,

@@ -395,6 +395,10 @@ vocabulary! {
         GEO_MIDPOINT = "geoMidpoint",
         GEO_RADIUS = "geoRadius",
         SAME_AS = "sameAs",
+        FUNDER = "funder",
+        MAINTAINER = "maintainer",
+        PROVIDER = "provider",
+        SOURCE_ORGANIZATION = "sourceOrganization",
     }
 }
 vocabulary! {

@@ -4,7 +4,7 @@ use super::places::Place;
 use super::{BoundingBox, Period, box_of_geojson, box_of_wkt};
 use crate::statement::{NodeCache, StatementIndex, cached};
 use crate::{Dataset, Node, Value};
-use lodeseek_rdf::vocab::{dcat, dcatus, dcterms, geo, geosparql, locn, rdfs, schema, skos, time};
+use lodeseek_rdf::vocab::{dcat, dcatus, dcterms, geo, georss, geosparql, locn, rdf, rdfs, schema, skos, time};
 
 /// Maximum number of values of a property that are read.
 const MAX_VALUES: usize = 1000;
@@ -34,7 +34,7 @@ impl Dataset {
     /// `schema:spatialCoverage`; or by `dcat-us:geographicBoundingBox`.
     ///
     /// Of each place, the first of these forms is used: `dcat:bbox`, `locn:geometry`, GeoSPARQL, a shape or position of
-    /// schema.org, `dcat:centroid`, WGS 84, a box in the text, and an IRI of a country. Values that cannot be
+    /// schema.org, `dcat:centroid`, WGS 84, GeoRSS, a box in the text, and an IRI of a country. Values that cannot be
     /// read are ignored, as are places with a name only.
     #[must_use]
     pub fn declared_place(&self) -> Option<DeclaredPlace> {
@@ -113,6 +113,7 @@ impl<'d> CoverageReader<'d> {
             (locn::GEOMETRY, "locn:geometry"),
             (geosparql::AS_WKT, "geo:asWKT"),
             (geosparql::AS_GEO_JSON, "geo:asGeoJSON"),
+            (geosparql::AS_GML, "geo:asGML"),
             (geosparql::HAS_GEOMETRY, "geo:hasGeometry"),
             (geosparql::HAS_BOUNDING_BOX, "geo:hasBoundingBox"),
         ];
@@ -121,7 +122,7 @@ impl<'d> CoverageReader<'d> {
                 return Some((bounds, form));
             }
         }
-        let shapes = [schema::GEO, HTTP_GEO].into_iter().flat_map(|property| self.parts(part, property));
+        let shapes = self.parts(part, schema::GEO);
         for shape in shapes.chain([part]) {
             if let Some(bounds) = cached(&self.shapes, shape, || self.schema_org_shape(shape)) {
                 return Some((bounds, "schema:geo"));
@@ -133,7 +134,10 @@ impl<'d> CoverageReader<'d> {
         if let Some(bounds) = self.position(part, [geo::LONG, geo::LAT]) {
             return Some((bounds, "wgs84:lat"));
         }
-        let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME].into_iter();
+        if let Some(bounds) = self.georss_box(part) {
+            return Some((bounds, "georss"));
+        }
+        let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME, rdf::VALUE].into_iter();
         let texts = labels.flat_map(|property| self.texts(part, property));
         if let Some(bounds) = texts.filter_map(box_of_text).next() {
             return Some((bounds, "dct:spatial"));
@@ -154,7 +158,8 @@ impl<'d> CoverageReader<'d> {
         match value {
             Value::Literal(literal) => box_of_text(literal.value()),
             Value::Node(part) => cached(&self.geometries, part, || {
-                let literals = [geosparql::AS_WKT, geosparql::AS_GEO_JSON, locn::GEOMETRY, rdfs::LABEL];
+                let literals =
+                    [geosparql::AS_WKT, geosparql::AS_GEO_JSON, geosparql::AS_GML, locn::GEOMETRY, rdfs::LABEL];
                 literals.into_iter().flat_map(|property| self.texts(part, property)).find_map(box_of_text)
             }),
         }
@@ -162,20 +167,43 @@ impl<'d> CoverageReader<'d> {
 
     /// Returns the box of a `GeoShape` or `GeoCoordinates`: `schema:box` and other shapes have latitudes first.
     fn schema_org_shape(&self, node: &Node) -> Option<BoundingBox> {
-        for (property, other) in SHAPES {
-            let texts = self.texts(node, property).chain(self.texts(node, other));
+        for property in [schema::BOX, schema::POLYGON, schema::LINE] {
             let has_corners = property == schema::BOX;
-            if let Some(bounds) = texts.filter_map(|text| box_of_latitudes_first(text, has_corners)).next() {
+            // Some tools write GeoJSON or Well-known Text as a polygon.
+            let read = |text: &str| box_of_latitudes_first(text, has_corners).or_else(|| box_of_text(text));
+            if let Some(bounds) = self.texts(node, property).filter_map(read).next() {
                 return Some(bounds);
             }
         }
-        let plain = self.position(node, [schema::LONGITUDE, schema::LATITUDE]);
-        plain.or_else(|| self.position(node, [HTTP_LONGITUDE, HTTP_LATITUDE]))
+        let circle = self.texts(node, schema::CIRCLE).find_map(box_of_circle);
+        let circle = circle.or_else(|| self.parts(node, schema::GEO_MIDPOINT).find_map(|middle| {
+            let [longitude, latitude] = [schema::LONGITUDE, schema::LATITUDE].map(|property| self.number(middle, property));
+            let radius = self.texts(node, schema::GEO_RADIUS).find_map(radius_in_metres)?;
+            box_around(longitude?, latitude?, radius)
+        }));
+        circle.or_else(|| self.position(node, [schema::LONGITUDE, schema::LATITUDE]))
+    }
+
+    /// Returns the box of a shape of GeoRSS, which has latitudes first.
+    fn georss_box(&self, node: &Node) -> Option<BoundingBox> {
+        for property in [georss::BOX, georss::POLYGON, georss::LINE] {
+            let mut texts = self.texts(node, property);
+            if let Some(bounds) = texts.find_map(|text| box_of_latitudes_first(text, property == georss::BOX)) {
+                return Some(bounds);
+            }
+        }
+        self.texts(node, georss::POINT).find_map(|text| match numbers_in(text)?.as_slice() {
+            &[latitude, longitude] => BoundingBox::from_position(longitude, latitude),
+            _ => None,
+        })
+    }
+
+    fn number(&self, node: &Node, property: &str) -> Option<f64> {
+        self.texts(node, property).find_map(|text| text.trim().parse().ok())
     }
 
     fn position(&self, node: &Node, [longitude, latitude]: [&str; 2]) -> Option<BoundingBox> {
-        let number = |property: &str| self.texts(node, property).find_map(|text| text.trim().parse::<f64>().ok());
-        BoundingBox::from_position(number(longitude)?, number(latitude)?)
+        BoundingBox::from_position(self.number(node, longitude)?, self.number(node, latitude)?)
     }
 
     /// Returns the name of a place: a label, or that of a country.
@@ -250,23 +278,10 @@ impl<'d> CoverageReader<'d> {
     }
 }
 
-/// Terms of schema.org with the scheme `http:`, which many descriptions use.
-const HTTP_GEO: &str = "http://schema.org/geo";
-const HTTP_LATITUDE: &str = "http://schema.org/latitude";
-const HTTP_LONGITUDE: &str = "http://schema.org/longitude";
-
-/// Shapes of schema.org whose coordinates have latitudes first, with both schemes.
-const SHAPES: [(&str, &str); 3] = [
-    (schema::BOX, "http://schema.org/box"),
-    (schema::POLYGON, "http://schema.org/polygon"),
-    (schema::LINE, "http://schema.org/line"),
-];
-
 /// Properties of the ends of a period, and the form that they are reported as.
-const ENDS: [([&str; 2], &str); 3] = [
+const ENDS: [([&str; 2], &str); 2] = [
     ([dcat::START_DATE, dcat::END_DATE], "dcat:startDate"),
     ([schema::START_DATE, schema::END_DATE], "schema:startDate"),
-    (["http://schema.org/startDate", "http://schema.org/endDate"], "schema:startDate"),
 ];
 
 /// Properties of the date of an instant, the most precise first.
@@ -300,8 +315,7 @@ fn dcmi_box(text: &str) -> Option<BoundingBox> {
 /// Reads positions with the latitude first, separated by white space or commas, as in schema.org's shapes. If `has_corners`,
 /// two positions are the south-western and the north-eastern corner of a box.
 fn box_of_latitudes_first(text: &str, has_corners: bool) -> Option<BoundingBox> {
-    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
-    let numbers: Vec<f64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let numbers = numbers_in(text)?;
     if numbers.len() < 4 || !numbers.len().is_multiple_of(2) {
         return None;
     }
@@ -314,6 +328,46 @@ fn box_of_latitudes_first(text: &str, has_corners: bool) -> Option<BoundingBox> 
         others => [least(others), most(others)],
     };
     BoundingBox::new(west, least(&latitudes), east, most(&latitudes))
+}
+
+/// Returns the numbers of a text, separated by white space or commas; `None` if it contains anything else.
+fn numbers_in(text: &str) -> Option<Vec<f64>> {
+    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
+    words.map(|word| word.parse().ok()).collect()
+}
+
+/// Reads a circle: latitude, longitude, and the radius in metres.
+fn box_of_circle(text: &str) -> Option<BoundingBox> {
+    match numbers_in(text)?.as_slice() {
+        &[latitude, longitude, radius] => box_around(longitude, latitude, radius),
+        _ => None,
+    }
+}
+
+/// Reads a radius in metres, or in kilometres with their unit.
+fn radius_in_metres(text: &str) -> Option<f64> {
+    let text = text.trim().to_ascii_lowercase();
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
+    let factor = if text[number.len()..].trim_start().starts_with('k') { 1000.0 } else { 1.0 };
+    number.parse::<f64>().ok().map(|number| number * factor)
+}
+
+/// Length of a degree of latitude in metres.
+const METRES_PER_DEGREE: f64 = 111_320.0;
+
+/// Returns the box around a circle.
+fn box_around(longitude: f64, latitude: f64, radius: f64) -> Option<BoundingBox> {
+    if !(0.0..=20_000_000.0).contains(&radius) || !(-90.0..=90.0).contains(&latitude) {
+        return None;
+    }
+    let height = radius / METRES_PER_DEGREE;
+    let width = (height / latitude.to_radians().cos().max(0.01)).min(180.0);
+    let [west, east] = [longitude - width, longitude + width];
+    // The western edge of a box that crosses the antimeridian has an eastern longitude.
+    let west = if west < -180.0 { west + 360.0 } else { west };
+    let east = if width < 180.0 && west > east { east + 360.0 } else { east };
+    let [west, east] = if width >= 180.0 { [-180.0, 180.0] } else { [west, east] };
+    BoundingBox::new(west, (latitude - height).max(-90.0), east, (latitude + height).min(90.0))
 }
 
 fn country_box(iri: &str) -> Option<(BoundingBox, &'static str)> {
@@ -386,7 +440,7 @@ mod tests {
             ),
             (vec![("p", schema::GEO, "_:g"), ("g", schema::BOX, "49.4 2.5 51.6 6.5")], "schema:geo 2.5,49.4,6.5,51.6 "),
             (
-                vec![("p", HTTP_GEO, "_:g"), ("g", "http://schema.org/box", "-19.5,177 -16,-178")],
+                vec![("p", "http://schema.org/geo", "_:g"), ("g", "http://schema.org/box", "-19.5,177 -16,-178")],
                 "schema:geo 177,-19.5,-178,-16 ",
             ),
             (
@@ -395,6 +449,26 @@ mod tests {
             ),
             (vec![("p", schema::GEO, "_:g"), ("g", schema::POLYGON, "0 1 2 3 4 5 0 1")], "schema:geo 1,0,5,4 "),
             (vec![("p", schema::GEO, "_:g"), ("g", schema::LINE, "50 4 51 3")], "schema:geo 3,50,4,51 "),
+            (
+                vec![("p", schema::GEO, "_:g"), ("g", schema::POLYGON, r#"{"type":"Point","coordinates":[4,50]}"#)],
+                "schema:geo 4,50,4,50 ",
+            ),
+            (vec![("p", schema::GEO, "_:g"), ("g", schema::POLYGON, "POINT(4 50)")], "schema:geo 4,50,4,50 "),
+            (vec![("p", schema::GEO, "_:g"), ("g", schema::BOX, "170,-20,175,-10")], "schema:geo 170,-20,175,-10 "),
+            (vec![("p", schema::GEO, "_:g"), ("g", schema::CIRCLE, "0 10 111320")], "schema:geo 9,-1,11,1 "),
+            (vec![("p", schema::GEO, "_:g"), ("g", schema::CIRCLE, "0 179.5 111320")], "schema:geo 178.5,-1,-179.5,1 "),
+            (
+                vec![
+                    ("p", schema::GEO, "_:g"),
+                    ("g", schema::GEO_MIDPOINT, "_:m"),
+                    ("g", schema::GEO_RADIUS, "111.32 km"),
+                    ("m", schema::LATITUDE, "0"),
+                    ("m", schema::LONGITUDE, "10"),
+                ],
+                "schema:geo 9,-1,11,1 ",
+            ),
+            (vec![("p", georss::BOX, "49.4 2.5 51.6 6.5")], "georss 2.5,49.4,6.5,51.6 "),
+            (vec![("p", georss::POINT, "50 4")], "georss 4,50,4,50 "),
             (vec![("p", geo::LAT, "50"), ("p", geo::LONG, "4")], "wgs84:lat 4,50,4,50 "),
             (vec![("p", geo::LAT, "91"), ("p", geo::LONG, "4")], "none"),
             (vec![("p", owl::SAME_AS, country)], "country 2.5,49.4,6.5,51.6 Belgium"),

@@ -209,13 +209,19 @@ impl Period {
         Self::new(Some(first), Some(last))
     }
 
+    /// Reads a date in any form: as [`Self::from_date_text`] does, or with slashes, dots or no separators (`31/12/2021`,
+    /// `31.12.2021`, `20211231`). If day and month cannot be told apart, the date is its year.
+    fn from_any_date(text: &str) -> Option<Self> {
+        Self::from_date_text(text).or_else(|| from_basic_date(text.trim())).or_else(|| from_separated_date(text.trim()))
+    }
+
     /// Creates the period from the beginning of one date to the end of another. A missing date and words such as
     /// `present` are open ends, another unreadable date makes the period invalid.
     #[must_use]
     pub fn between(start: Option<&str>, end: Option<&str>) -> Option<Self> {
         let [start, end] = [start, end].map(|text| text.map(str::trim).filter(|text| !is_open(text)));
-        let first = start.map(|text| Self::from_date_text(text)?.first);
-        let last = end.map(|text| Self::from_date_text(text)?.last);
+        let first = start.map(|text| Self::from_any_date(text)?.first);
+        let last = end.map(|text| Self::from_any_date(text)?.last);
         if first == Some(None) || last == Some(None) {
             return None;
         }
@@ -230,7 +236,7 @@ impl Period {
         if text.contains("://") {
             return None;
         }
-        let known = Self::from_dcmi(text).or_else(|| Self::from_interval(text)).or_else(|| Self::from_date_text(text));
+        let known = Self::from_dcmi(text).or_else(|| Self::from_interval(text)).or_else(|| Self::from_any_date(text));
         known.or_else(|| Self::from_years_in(text))
     }
 
@@ -244,10 +250,20 @@ impl Period {
         Self::between(component("start"), component("end"))
     }
 
-    /// Reads `start/end`, with an open end as `..` or nothing. `..` also separates the ends.
+    /// Reads `start/end`, with an open end as `..` or nothing. `..` also separates the ends. One end may be a duration, and
+    /// the second may leave out what it shares with the first.
     fn from_interval(text: &str) -> Option<Self> {
-        let (start, end) = text.split_once('/').or_else(|| text.split_once(".."))?;
-        Self::between(Some(start), Some(end))
+        let (start, end) = split_interval(text).or_else(|| text.split_once(".."))?;
+        let (start, end) = (start.trim(), end.trim());
+        if let Some(duration) = Duration::from_text(end) {
+            let first = Self::from_any_date(start)?.first?;
+            return Self::new(Some(first), Some(duration.end_after(first)?));
+        }
+        if let Some(duration) = Duration::from_text(start) {
+            let last = Self::from_any_date(end)?.last?;
+            return Self::new(Some(duration.start_before(last)?), Some(last));
+        }
+        Self::between(Some(start), Some(end)).or_else(|| Self::between(Some(start), Some(&complete_end(start, end)?)))
     }
 
     /// Returns the period of the years in a text: numbers of four digits from 1000 to 2100 that stand alone. If the last
@@ -261,6 +277,118 @@ impl Period {
         let last = Day::from_date(last, 12, 31).filter(|_| !words.last().is_some_and(|word| is_open(word)));
         Self::new(Some(Day::from_date(first, 1, 1)?), last)
     }
+}
+
+/// Splits an interval `start/end`, without the number of its repetitions (`R5/`). The slashes of dates such as `31/12/2021` do not
+/// separate the ends.
+fn split_interval(text: &str) -> Option<(&str, &str)> {
+    let text = match text.split_once('/') {
+        Some((repeat, rest)) if repeat.strip_prefix('R').is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit())) => rest,
+        _ => text,
+    };
+    let slashes: Vec<usize> = text.match_indices('/').map(|(place, _)| place).take(6).collect();
+    let candidates: &[usize] = match slashes.as_slice() {
+        [_, _] if from_separated_date(text.trim()).is_some() => return None,
+        [first, _, last] => &[*first, *last],
+        [_, _, middle, _, _] => &[*middle],
+        _ => &[],
+    };
+    for place in candidates {
+        let (start, end) = (text[..*place].trim(), text[place + 1..].trim());
+        if Period::between(Some(start), Some(end)).is_some() {
+            return Some((start, end));
+        }
+    }
+    text.split_once('/')
+}
+
+/// Reads a date without separators, with or without a time: `20211231`, `20211231T120000Z`.
+fn from_basic_date(text: &str) -> Option<Period> {
+    let (date, time) = text.split_at(text.find('T').unwrap_or(text.len()));
+    let is_of_time = time.chars().all(|c| c.is_ascii_digit() || "TZ:.+-".contains(c));
+    let year = date.get(..4).and_then(|year| number(year, 4)).filter(|year| TEXT_YEARS.contains(year))?;
+    let (month, day) = (number(date.get(4..6)?, 2)?, number(date.get(6..)?, 2)?);
+    let day = Day::from_date(year, month as u32, day as u32).filter(|_| is_of_time)?;
+    Period::whole(day, day)
+}
+
+/// Reads `31/12/2021`, `12/31/2021`, `31.12.2021` or `2021/12/31`.
+fn from_separated_date(text: &str) -> Option<Period> {
+    let separator = text.chars().find(|c| matches!(c, '/' | '.'))?;
+    let parts: Vec<&str> = text.split(separator).collect();
+    let &[first, second, third] = parts.as_slice() else { return None };
+    let short = |text: &str| number(text, 2).or_else(|| number(text, 1)).map(|number| number as u32);
+    if let Some(year) = number(first, 4) {
+        let day = Day::from_date(year, short(second)?, short(third)?)?;
+        return Period::whole(day, day);
+    }
+    let (year, first, second) = (number(third, 4)?, short(first)?, short(second)?);
+    let day_first = Day::from_date(year, second, first);
+    let month_first = Day::from_date(year, first, second).filter(|_| separator == '/');
+    match (day_first, month_first) {
+        (Some(one), Some(other)) if one != other => {
+            Period::whole(Day::from_date(year, 1, 1)?, Day::from_date(year, 12, 31)?)
+        }
+        (Some(day), _) | (None, Some(day)) => Period::whole(day, day),
+        (None, None) => None,
+    }
+}
+
+/// Returns the second end of an interval with the year, or the year and the month, of the first: `2008-02-15/03-14`.
+fn complete_end(start: &str, end: &str) -> Option<String> {
+    let length = start.get(..10).filter(|date| Period::from_date_text(date).is_some())?.len();
+    let is_part = matches!(end.len(), 2 | 5) && end.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    is_part.then(|| format!("{}{end}", &start[..length - end.len()]))
+}
+
+/// A duration of ISO 8601 in months and days. Hours are left out.
+struct Duration {
+    months: i32,
+    days: i32,
+}
+
+impl Duration {
+    /// Reads `P1Y2M10D`, `P3W` or `PT12H`.
+    fn from_text(text: &str) -> Option<Self> {
+        let text = text.strip_prefix('P').filter(|rest| !rest.is_empty())?;
+        let (mut duration, mut digits) = (Self { months: 0, days: 0 }, String::new());
+        for character in text.split('T').next().unwrap_or_default().chars() {
+            if character.is_ascii_digit() {
+                digits.push(character);
+                continue;
+            }
+            let value: i32 = std::mem::take(&mut digits).parse().ok().filter(|value| *value <= 1_000_000)?;
+            match character {
+                'Y' => duration.months = duration.months.saturating_add(12 * value),
+                'M' => duration.months = duration.months.saturating_add(value),
+                'W' => duration.days = duration.days.saturating_add(7 * value),
+                'D' => duration.days = duration.days.saturating_add(value),
+                _ => return None,
+            }
+        }
+        digits.is_empty().then_some(duration)
+    }
+
+    /// Returns the last day of the period that begins on a day.
+    fn end_after(&self, first: Day) -> Option<Day> {
+        let next = moved(first, self.months)?.0.checked_add(self.days)?;
+        Some(Day(next.saturating_sub(1).max(first.0)))
+    }
+
+    /// Returns the first day of the period that ends on a day.
+    fn start_before(&self, last: Day) -> Option<Day> {
+        let next = Day(last.0.checked_add(1)?);
+        let first = moved(next, -self.months)?.0.checked_sub(self.days)?;
+        Some(Day(first.min(last.0)))
+    }
+}
+
+/// Returns the same day of another month, or its last day.
+fn moved(day: Day, months: i32) -> Option<Day> {
+    let (year, month, day) = day.date();
+    let month = (year * 12 + month as i32 - 1).checked_add(months)?;
+    let (year, month) = (month.div_euclid(12), month.rem_euclid(12) as u32 + 1);
+    Day::from_date(year, month, day.min(days_of_month(year, month)))
 }
 
 /// Returns true for nothing and for a word for an end that is still to come.
@@ -365,6 +493,22 @@ mod tests {
             ("2010-01-01/present", "2010-01-01 "),
             ("2010 - Present", "2010-01-01 "),
             ("2010 to 2015, presented", "2010-01-01 2015-12-31"),
+            ("2020/31/12/2021", "2020-01-01 2021-12-31"),
+            ("01/02/2020/31/12/2021", "2020-01-01 2021-12-31"),
+            ("13/02/2020/2021", "2020-02-13 2021-12-31"),
+            ("2020/01/31", "2020-01-31 2020-01-31"),
+            ("31.12.2021", "2021-12-31 2021-12-31"),
+            ("12/31/2021", "2021-12-31 2021-12-31"),
+            ("20200131/20210228", "2020-01-31 2021-02-28"),
+            ("20200131T120000Z", "2020-01-31 2020-01-31"),
+            ("2007-03-01/P1Y2M10D", "2007-03-01 2008-05-10"),
+            ("2007/P1Y", "2007-01-01 2007-12-31"),
+            ("P1M/2008-02-29", "2008-02-01 2008-02-29"),
+            ("2007-03-01T10:00:00Z/PT12H", "2007-03-01 2007-03-01"),
+            ("R5/2008-03-01/2008-04-01", "2008-03-01 2008-04-01"),
+            ("2008-02-15/03-14", "2008-02-15 2008-03-14"),
+            ("2007-11-13/15", "2007-11-13 2007-11-15"),
+            ("2007/P9999999Y", "2007-01-01 2007-12-31"),
             ("now", "none"),
             ("last year", "none"),
             ("20101 a2010", "none"),

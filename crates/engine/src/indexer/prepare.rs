@@ -191,6 +191,7 @@ impl<'i> Deriver<'i> {
         let card = Card {
             metadata: metadata.clone(),
             distributions: entry.dataset.distributions.clone(),
+            licenses: entry.dataset.licenses(),
             remote: entry.dataset.remote.clone().map(|remote| remote.cut(MAX_CARD_LIST)),
             coverage,
             version: entry.version.clone(),

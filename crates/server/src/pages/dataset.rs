@@ -421,7 +421,7 @@ fn byline(page: &PageContext, card: &Card) -> Vec<ValueView> {
     let mut values: Vec<ValueView> =
         agents.iter().take(3).map(|agent| ValueView::filter(page, facet, &agent.name)).collect();
     values.extend(metadata.first_year().map(|year| ValueView::plain(year.to_string())));
-    if let Some(license) = metadata.license.as_deref().filter(|license| !license.trim().is_empty()) {
+    if let Some(license) = card.licenses().next() {
         values.push(ValueView { text: license_label(license), ..ValueView::web(license) });
     }
     values
@@ -438,7 +438,7 @@ fn facts(page: &PageContext, card: &Card, iri: &str) -> Vec<FactView> {
     let text = |text: &Option<String>| text.iter().map(|text| ValueView::web(text)).collect::<Vec<_>>();
     let date =
         |text: &Option<String>| text.iter().map(|text| ValueView::plain(page.locale.date(text))).collect::<Vec<_>>();
-    let license = metadata.license.iter().map(|text| ValueView { text: license_label(text), ..ValueView::web(text) });
+    let license = card.licenses().map(|text| ValueView { text: license_label(text), ..ValueView::web(text) });
     let all = [
         ("filter-publisher", agents(&metadata.publishers, Facet::Publisher)),
         ("fact-creator", agents(&metadata.creators, Facet::Creator)),

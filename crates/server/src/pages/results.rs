@@ -809,7 +809,7 @@ fn badges(card: &Card) -> Vec<Badge> {
     for format in formats.iter().take(FORMATS) {
         badges.push(Badge { text: (*format).to_owned(), title: all.clone() });
     }
-    if let Some(license) = card.metadata.license.as_deref().filter(|license| !license.trim().is_empty()) {
+    if let Some(license) = card.licenses().next() {
         badges.push(Badge { text: shorten(&license_label(license), 28), title: license.to_owned() });
     }
     badges

@@ -124,6 +124,8 @@ pub(crate) struct PortalMetadata {
     pub(crate) standards: Vec<Term>,
     pub(crate) identifiers: Vec<String>,
     pub(crate) version: Option<String>,
+    /// Licences of the dataset or, if it has none, of its files.
+    pub(crate) licenses: Vec<String>,
     /// Number of statements of its files that could not be parsed at load.
     pub(crate) skipped: u64,
     /// If true, SPARQL cannot query its content.
@@ -146,6 +148,7 @@ impl PortalMetadata {
         let mut files: Vec<File> = node.nodes(terms::DISTRIBUTION).filter_map(Node::file).collect();
         // Parts are numbered: 10 comes after 9.
         files.sort_by(|a, b| (a.key.len(), &a.key).cmp(&(b.key.len(), &b.key)));
+        complete_files(&mut files, &dataset);
         let is_theme =
             |theme: &Node<'_>| !theme.values(skos::IN_SCHEME).any(|scheme| SCHEMES.contains(&scheme.as_str()));
         Some(Self {
@@ -162,12 +165,18 @@ impl PortalMetadata {
             standards: node.terms(dcterms::CONFORMS_TO),
             identifiers: node.nodes(adms::IDENTIFIER).filter_map(|one| one.value(skos::NOTATION)).collect(),
             version: node.value(terms::VERSION).or_else(|| node.value(owl::VERSION_INFO)),
+            licenses: dataset.licenses(),
             skipped: node.value(lodeseek::SKIPPED_STATEMENTS).and_then(|count| count.parse().ok()).unwrap_or_default(),
             is_index_only: node.value(lodeseek::IS_INDEX_ONLY).is_some_and(|value| value == "true"),
             files,
             iri: iri.into_string(),
             dataset,
         })
+    }
+
+    /// Returns the first licence.
+    pub(crate) fn license(&self) -> Option<&str> {
+        self.licenses.first().map(String::as_str)
     }
 
     /// Returns the publisher, or the first creator if there is none.
@@ -219,6 +228,21 @@ fn parties(node: Node<'_>, properties: &[&str], agents: &[Agent]) -> Vec<Party> 
     let party =
         |agent: &Agent| Party { name: agent.name.clone(), iri: agent.iri.clone(), is_person: persons.contains(agent) };
     agents.iter().map(party).collect()
+}
+
+/// Replaces licences and media types that are nodes of the description by the texts that these nodes contain.
+fn complete_files(files: &mut [File], dataset: &Dataset) {
+    let licenses = dataset.distribution_licenses();
+    for file in files {
+        let place = file.key.strip_prefix("distribution-").and_then(|number| number.parse::<usize>().ok());
+        let Some(place) = place.and_then(|number| number.checked_sub(1)) else { continue };
+        file.license = licenses.get(place).cloned().flatten();
+        let declared = dataset.distributions.get(place).and_then(|distribution| distribution.media_type.clone());
+        let is_part = file.media_type.as_ref().is_some_and(|text| text.contains('#'));
+        if is_part {
+            file.media_type = declared.filter(|name| name.contains('/'));
+        }
+    }
 }
 
 fn languages(dataset: &Dataset) -> Vec<String> {

@@ -61,7 +61,7 @@ pub(crate) fn common(described: &PortalMetadata, card: Option<&Card>) -> Map<Str
     add("description", json!(description(described, card)));
     add("url", json!(described.iri));
     add("keywords", json!(keywords));
-    add("license", json!(metadata.license));
+    add("license", one_or_all(&described.licenses));
     add("creator", creators(described).iter().map(agent).collect());
     add("publisher", described.publishers.first().map(agent).unwrap_or_default());
     add("datePublished", json!(metadata.issued));
@@ -72,6 +72,14 @@ pub(crate) fn common(described: &PortalMetadata, card: Option<&Card>) -> Map<Str
     add("version", json!(described.version));
     add("citation", metadata.introduced_by.iter().map(|one| work(one, &described.iri)).collect());
     value
+}
+
+/// Returns a single text, or else the list.
+fn one_or_all(texts: &[String]) -> Value {
+    match texts {
+        [text] => json!(text),
+        texts => json!(texts),
+    }
 }
 
 /// Returns the creators, or the publishers if there are none.
@@ -141,7 +149,7 @@ fn download(described: &PortalMetadata, file: &File, base: &str) -> Value {
 }
 
 fn is_open(described: &PortalMetadata) -> bool {
-    crate::portal::ckan::License::from_text(described.dataset.metadata.license.as_deref()).open
+    crate::portal::ckan::License::from_text(described.license()).open
 }
 
 fn is_empty(value: &Value) -> bool {

@@ -28,7 +28,7 @@ pub(crate) fn links(described: &PortalMetadata, own: &str, base: &str, card: &Ca
     for (part, _) in [("shapes", has_shapes), ("void", has_content)].into_iter().filter(|(_, exists)| *exists) {
         links.push(link(&format!("{page}/{part}"), "describedby", Some(RdfSyntax::Turtle.media_type())));
     }
-    links.extend(web(metadata.license.iter()).map(|license| link(&uri(license), "license", None)));
+    links.extend(web(described.licenses.iter()).map(|license| link(&uri(license), "license", None)));
     let authors = described.creators.iter().filter_map(|agent| agent.iri.as_ref());
     links.extend(web(authors).take(MOST).map(|author| link(&uri(author), "author", None)));
     for file in described.files.iter().take(MOST) {

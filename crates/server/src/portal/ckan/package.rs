@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
     let metadata = &described.dataset.metadata;
     let name = package_name(&metadata.id);
-    let license = License::from_text(metadata.license.as_deref());
+    let license = License::from_text(described.license());
     let authors: Vec<&str> = metadata.creators.iter().map(|agent| agent.name.as_str()).collect();
     let contact = described.contacts.first();
     let resources: Vec<Value> =

@@ -262,7 +262,7 @@ fn values_of(described: &PortalMetadata) -> Vec<(Facet, String, String, Option<S
     let groups = described.themes.iter().map(|one| (Facet::Groups, slug(&one.name), one.name.clone(), one.iri.clone()));
     let tags = described.keywords.iter().cloned().map(plain(Facet::Tags));
     let formats = described.files.iter().map(|file| file.label()).filter(|label| !label.is_empty());
-    let license = License::from_text(described.dataset.metadata.license.as_deref());
+    let license = License::from_text(described.license());
     let open = plain(Facet::IsOpen)(license.open.to_string());
     let license = (Facet::LicenseId, license.id, license.title, license.url);
     let tasks = described.themes_of(Scheme::Task).map(plain(Facet::Task));
