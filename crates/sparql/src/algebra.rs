@@ -193,6 +193,52 @@ pub(super) fn operands(expression: &Expression) -> Vec<&Expression> {
     }
 }
 
+/// Returns the expressions directly inside an expression, to be changed.
+pub(super) fn operands_mut(expression: &mut Expression) -> Vec<&mut Expression> {
+    match expression {
+        Expression::Or(a, b)
+        | Expression::And(a, b)
+        | Expression::Equal(a, b)
+        | Expression::SameTerm(a, b)
+        | Expression::Greater(a, b)
+        | Expression::GreaterOrEqual(a, b)
+        | Expression::Less(a, b)
+        | Expression::LessOrEqual(a, b)
+        | Expression::Add(a, b)
+        | Expression::Subtract(a, b)
+        | Expression::Multiply(a, b)
+        | Expression::Divide(a, b) => vec![a, b],
+        Expression::Not(a) | Expression::UnaryPlus(a) | Expression::UnaryMinus(a) => vec![a],
+        Expression::If(a, b, c) => vec![a, b, c],
+        Expression::In(a, list) => std::iter::once(a.as_mut()).chain(list).collect(),
+        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.iter_mut().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the expressions of a pattern, except those of inner patterns, to be changed.
+pub(super) fn expressions_mut(pattern: &mut GraphPattern) -> Vec<&mut Expression> {
+    match pattern {
+        GraphPattern::Filter { expr: expression, .. } | GraphPattern::Extend { expression, .. } => vec![expression],
+        GraphPattern::LeftJoin { expression, .. } => expression.iter_mut().collect(),
+        GraphPattern::OrderBy { expression, .. } => {
+            let expressions = expression.iter_mut().map(|order| {
+                let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
+                expression
+            });
+            expressions.collect()
+        }
+        GraphPattern::Group { aggregates, .. } => {
+            let arguments = aggregates.iter_mut().filter_map(|(_, aggregate)| match aggregate {
+                AggregateExpression::FunctionCall { expr, .. } => Some(expr),
+                AggregateExpression::CountSolutions { .. } => None,
+            });
+            arguments.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Computes a weight of the constants of a pattern. More constants suggest fewer solutions.
 pub(super) fn constants(pattern: &GraphPattern) -> usize {
     let term = |term: &TermPattern| usize::from(is_constant(term));

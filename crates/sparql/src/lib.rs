@@ -24,6 +24,7 @@
 mod algebra;
 mod bounded;
 mod federation;
+mod functions;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod geometry;
@@ -35,6 +36,7 @@ mod columns;
 mod statistics_cache;
 mod limits;
 mod ordering;
+mod path_rows;
 mod paths;
 mod admission;
 mod sources;
@@ -384,14 +386,33 @@ struct EvaluationContext {
 }
 
 impl EvaluationContext {
+    /// Returns true if a term is the subject or object of a triple in a graph; `None` is the default graph. Also if the store cannot be
+    /// read: then the evaluation fails with the reason.
+    fn is_node(&self, term: &Term, graph: Option<&NamedNode>) -> bool {
+        let store = self.engine.store.oxigraph();
+        let graphs = graph.map_or(self.visible.default.as_slice(), std::slice::from_ref);
+        graphs.iter().any(|graph| {
+            let graph = Some(graph.as_ref().into());
+            let subject = match term {
+                Term::NamedNode(node) => Some(node.as_ref().into()),
+                Term::BlankNode(node) => Some(node.as_ref().into()),
+                Term::Literal(_) | Term::Triple(_) => None,
+            };
+            subject.is_some() && store.quads_for_pattern(subject, None, None, graph).next().is_some()
+                || store.quads_for_pattern(None, None, Some(term.as_ref()), graph).next().is_some()
+        })
+    }
+
     fn prepare(&self, mut query: Query) -> PreparedSparqlQuery {
+        let functions = functions::replace_calls(&mut query);
         cancellation::insert_filters(&mut query);
+        path_rows::expand(&mut query, &|node, graph| self.is_node(node, graph));
         self.names.bind(&mut query);
         paths::bind_starts(&mut query);
         ordering::use_keys(&mut query);
         let plain = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
         let computing = ordering::with_function(geometry::with_functions(statistics::with_functions(plain)));
-        let mut evaluator = cancellation::with_function(computing, self.token.clone());
+        let mut evaluator = cancellation::with_function(functions.register(computing), self.token.clone());
         for (name, rows) in &self.service_rows {
             evaluator = evaluator.with_service_handler(name.clone(), Reader(Arc::clone(rows)));
         }

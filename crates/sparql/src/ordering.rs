@@ -43,7 +43,7 @@ const NEGATIVE_INFINITY: i32 = 0x0c00;
 const INFINITY: i32 = 0x1400;
 const NOT_A_NUMBER: i32 = 0x1401;
 /// Integers, as Oxigraph reads them.
-const INTEGERS: [NamedNodeRef<'_>; 13] = [
+pub(super) const INTEGERS: [NamedNodeRef<'_>; 13] = [
     xsd::INTEGER,
     xsd::BYTE,
     xsd::SHORT,

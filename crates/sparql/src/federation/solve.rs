@@ -1,5 +1,6 @@
 //! Evaluation of a call over a small graph, for services that compute their answer as a graph.
 
+use super::super::functions;
 use super::{ServiceCall, ServiceError, ServiceRow};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxrdf::{Dataset, GraphName, Quad, Triple};
@@ -24,7 +25,9 @@ impl<'c> ServiceCall<'c> {
         let graph: Dataset = triples.into_iter().map(quad).collect();
         let failed = |error: &dyn std::fmt::Display| ServiceError::Failed(error.to_string());
         let evaluator = SparqlEvaluator::new().with_cancellation_token(self.cancelled.clone());
-        let results = evaluator.for_query(self.query()).on_queryable_dataset(&graph).execute();
+        let mut query = self.query();
+        let functions = functions::replace_calls(&mut query);
+        let results = functions.register(evaluator).for_query(query).on_queryable_dataset(&graph).execute();
         let QueryResults::Solutions(solutions) = results.map_err(|error| failed(&error))? else {
             return Ok(ControlFlow::Continue(()));
         };

@@ -1,0 +1,620 @@
+//! Functions and operators whose evaluation in Oxigraph deviates from the specification: `REGEX`, `REPLACE`, `GROUP_CONCAT`, `+`, `<`
+//! between booleans, casts, and conditions that are no booleans.
+//!
+//! Before a query is evaluated, calls whose value would differ become calls of functions of ours. Other calls remain: so most
+//! expressions keep the speed of Oxigraph. A call remains if its arguments decide that both values are the same: a pattern without
+//! special characters, a sum with a number, a comparison with a date.
+
+mod arithmetic;
+mod pattern;
+
+use super::algebra::{each_child, each_exists, expressions_mut, operands_mut};
+use oxigraph::sparql::{AggregateFunctionAccumulator, SparqlEvaluator};
+use oxrdf::vocab::xsd;
+use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
+use pattern::Pattern;
+use rustc_hash::FxHashMap;
+use spargebra::Query;
+use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Function, GraphPattern};
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Beginning of the names of the functions. They are no part of the vocabulary for queries.
+const PREFIX: &str = "urn:lodeseek:function:";
+/// Separator of `GROUP_CONCAT` if the query states none.
+const DEFAULT_SEPARATOR: &str = " ";
+/// Maximum number of patterns that a call keeps compiled, if its pattern is computed.
+const MAX_CACHED_PATTERNS: usize = 64;
+/// Characters of a plain pattern that are special elsewhere. `^` and `$` are the same for Oxigraph.
+const SPECIAL_CHARACTERS: [char; 12] = ['\\', '.', '?', '*', '+', '(', ')', '[', ']', '{', '}', '|'];
+/// Casts from strings.
+const CASTS: [NamedNodeRef<'_>; 12] = [
+    xsd::BOOLEAN,
+    xsd::INTEGER,
+    xsd::DECIMAL,
+    xsd::FLOAT,
+    xsd::DOUBLE,
+    xsd::DATE_TIME,
+    xsd::DATE,
+    xsd::TIME,
+    xsd::DURATION,
+    xsd::YEAR_MONTH_DURATION,
+    xsd::DAY_TIME_DURATION,
+    xsd::STRING,
+];
+/// Datatypes of numbers, except those derived from integers.
+const NUMBERS: [NamedNodeRef<'_>; 4] = [xsd::INTEGER, xsd::DECIMAL, xsd::FLOAT, xsd::DOUBLE];
+
+type Implementation = Arc<dyn Fn(&[Term]) -> Option<Term> + Send + Sync>;
+
+/// Functions that a query calls after [`replace_calls`].
+#[derive(Default)]
+pub(super) struct Functions {
+    functions: Vec<(NamedNode, Implementation)>,
+    /// Names of `GROUP_CONCAT` and their separators.
+    aggregates: Vec<(NamedNode, String)>,
+}
+
+impl Functions {
+    /// Adds the functions to an evaluator.
+    pub(super) fn register(self, mut evaluator: SparqlEvaluator) -> SparqlEvaluator {
+        for (name, function) in self.functions {
+            evaluator = evaluator.with_custom_function(name, move |arguments| function(arguments));
+        }
+        for (name, separator) in self.aggregates {
+            evaluator =
+                evaluator.with_custom_aggregate_function(name, move || Box::new(Concatenation::new(separator.clone())));
+        }
+        evaluator
+    }
+}
+
+/// Replaces the calls of a query whose value would deviate.
+pub(super) fn replace_calls(query: &mut Query) -> Functions {
+    let (Query::Select { pattern, .. }
+    | Query::Construct { pattern, .. }
+    | Query::Describe { pattern, .. }
+    | Query::Ask { pattern, .. }) = query;
+    let mut rewriter = Rewriter::default();
+    rewriter.visit(pattern);
+    rewriter.functions
+}
+
+#[derive(Default)]
+struct Rewriter {
+    functions: Functions,
+}
+
+impl Rewriter {
+    fn visit(&mut self, pattern: &mut GraphPattern) {
+        if let GraphPattern::Service { .. } = pattern {
+            return; // it is evaluated elsewhere
+        }
+        each_exists(pattern, &mut |inner| self.visit(inner));
+        each_child(pattern, &mut |inner| self.visit(inner));
+        for expression in expressions_mut(pattern) {
+            self.replace(expression);
+        }
+        match pattern {
+            GraphPattern::Filter { expr, .. } | GraphPattern::LeftJoin { expression: Some(expr), .. } => {
+                self.replace_condition(expr);
+            }
+            GraphPattern::Group { aggregates, .. } => {
+                for (_, aggregate) in aggregates {
+                    self.replace_aggregate(aggregate);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Replaces the calls in an expression, the inner ones first. Patterns of `EXISTS` are not visited.
+    fn replace(&mut self, expression: &mut Expression) {
+        for operand in operands_mut(expression) {
+            self.replace(operand);
+        }
+        match expression {
+            Expression::Not(operand) => self.replace_condition(operand),
+            Expression::And(a, b) | Expression::Or(a, b) => {
+                self.replace_condition(a);
+                self.replace_condition(b);
+            }
+            Expression::If(condition, ..) => self.replace_condition(condition),
+            Expression::Add(a, b) if !is_number(a) && !is_number(b) => {
+                let operands = vec![mem::replace(&mut **a, nothing()), mem::replace(&mut **b, nothing())];
+                *expression = self.call("add", operands, |arguments| match arguments {
+                    [left, right] => arithmetic::add(left, right),
+                    _ => None,
+                });
+            }
+            Expression::Less(a, b)
+            | Expression::Greater(a, b)
+            | Expression::LessOrEqual(a, b)
+            | Expression::GreaterOrEqual(a, b)
+                if may_be_boolean(a) && may_be_boolean(b) =>
+            {
+                self.replace_comparison(expression);
+            }
+            Expression::FunctionCall(function, arguments) => {
+                if let Some(replaced) = self.replaced_call(function, arguments) {
+                    *expression = replaced;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Replaces an expression whose effective boolean value is read.
+    fn replace_condition(&mut self, expression: &mut Expression) {
+        if is_boolean(expression) || is_number(expression) {
+            return;
+        }
+        let operand = mem::replace(expression, nothing());
+        *expression = self.call("boolean", vec![operand], |arguments| {
+            arithmetic::effective_boolean_value(arguments.first()?).map(|value| Literal::from(value).into())
+        });
+    }
+
+    /// Replaces a comparison of terms that may be booleans. Variables and literals are compared by Oxigraph first.
+    fn replace_comparison(&mut self, expression: &mut Expression) {
+        let (less, a, b, is_strict) = match expression {
+            Expression::Less(a, b) => ("less", a, b, true),
+            Expression::Greater(a, b) => ("greater", b, a, true),
+            Expression::LessOrEqual(a, b) => ("less-or-equal", a, b, false),
+            Expression::GreaterOrEqual(a, b) => ("greater-or-equal", b, a, false),
+            _ => return,
+        };
+        let is_plain = |expression: &Expression| matches!(expression, Expression::Variable(_) | Expression::Literal(_));
+        if !is_plain(a) || !is_plain(b) {
+            // Nested comparisons would double with each level.
+            for operand in [a, b] {
+                let argument = mem::replace(&mut **operand, nothing());
+                **operand = self.call("ordered", vec![argument], |arguments| arguments.first().map(ordered));
+            }
+            return;
+        }
+        let operands = vec![(**a).clone(), (**b).clone()];
+        let compared = self.call(less, operands, move |arguments| match arguments {
+            [left, right] if is_strict => arithmetic::is_less(left, right).map(|value| Literal::from(value).into()),
+            [left, right] => arithmetic::is_less(right, left).map(|value| Literal::from(!value).into()),
+            _ => None,
+        });
+        *expression = Expression::Coalesce(vec![mem::replace(expression, nothing()), compared]);
+    }
+
+    /// Returns the expression that takes the place of a call, or `None` if it remains.
+    fn replaced_call(&mut self, function: &Function, arguments: &mut Vec<Expression>) -> Option<Expression> {
+        match (function, arguments.as_slice()) {
+            (Function::Regex, [_, pattern, flags @ ..]) if !is_plain_pattern(pattern, flags.first()) => {
+                let compiled = Patterns::new(pattern, flags.first());
+                let function = move |arguments: &[Term]| {
+                    let text = text_of(arguments.first()?)?;
+                    let pattern = compiled.find(arguments.get(1)?, arguments.get(2))?;
+                    pattern.is_match(text).map(|value| Literal::from(value).into())
+                };
+                Some(self.call("regex", mem::take(arguments), function))
+            }
+            (Function::Replace, [_, pattern, replacement, flags @ ..])
+                if !is_plain_replacement(pattern, replacement, flags.first()) =>
+            {
+                let compiled = Patterns::new(pattern, flags.first());
+                let function = move |arguments: &[Term]| {
+                    let text = text_of(arguments.first()?)?;
+                    let pattern = compiled.find(arguments.get(1)?, arguments.get(3))?;
+                    let replaced = pattern.replace(text, simple_text(arguments.get(2)?)?)?;
+                    with_text(arguments.first()?, replaced)
+                };
+                Some(self.call("replace", mem::take(arguments), function))
+            }
+            (Function::Custom(name), [argument]) if CASTS.contains(&name.as_ref()) && !is_number(argument) => {
+                let argument = mem::replace(&mut arguments[0], nothing());
+                arguments[0] = if name.as_ref() == xsd::STRING {
+                    self.call("write-double", vec![argument], |terms| terms.first().map(arithmetic::write_double))
+                } else {
+                    self.call("collapse-space", vec![argument], |terms| terms.first().map(arithmetic::collapse_space))
+                };
+                None
+            }
+            (Function::Custom(name), [_]) if name.as_ref() == xsd::STRING => {
+                let argument = mem::replace(&mut arguments[0], nothing());
+                arguments[0] =
+                    self.call("write-double", vec![argument], |terms| terms.first().map(arithmetic::write_double));
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Replaces `GROUP_CONCAT`: its value is a string without a language, also of IRIs and numbers (SPARQL 1.1, 18.5.1.7).
+    fn replace_aggregate(&mut self, aggregate: &mut AggregateExpression) {
+        let AggregateExpression::FunctionCall { name, .. } = aggregate else { return };
+        let AggregateFunction::GroupConcat { separator } = name else { return };
+        let separator = separator.take().unwrap_or_else(|| DEFAULT_SEPARATOR.to_owned());
+        let own = NamedNode::new_unchecked(format!("{PREFIX}group-concat:{}", self.functions.aggregates.len()));
+        self.functions.aggregates.push((own.clone(), separator));
+        *name = AggregateFunction::Custom(own);
+    }
+
+    /// Returns a call of a new function.
+    fn call(
+        &mut self,
+        name: &str,
+        arguments: Vec<Expression>,
+        function: impl Fn(&[Term]) -> Option<Term> + Send + Sync + 'static,
+    ) -> Expression {
+        let functions = &mut self.functions.functions;
+        let name = NamedNode::new_unchecked(format!("{PREFIX}{name}:{}", functions.len()));
+        functions.push((name.clone(), Arc::new(function)));
+        Expression::FunctionCall(Function::Custom(name), arguments)
+    }
+}
+
+/// Returns an expression that takes the place of a moved one.
+fn nothing() -> Expression {
+    Expression::Coalesce(Vec::new())
+}
+
+/// Returns true if every value of an expression is a number.
+fn is_number(expression: &Expression) -> bool {
+    match expression {
+        Expression::Literal(literal) => NUMBERS.contains(&literal.datatype()) && literal.value().parse::<f64>().is_ok(),
+        Expression::Multiply(..) | Expression::Divide(..) => true,
+        Expression::Add(a, b) | Expression::Subtract(a, b) => is_number(a) || is_number(b),
+        Expression::UnaryMinus(operand) | Expression::UnaryPlus(operand) => is_number(operand),
+        Expression::FunctionCall(function, _) => match function {
+            Function::StrLen
+            | Function::Year
+            | Function::Month
+            | Function::Day
+            | Function::Hours
+            | Function::Minutes
+            | Function::Seconds
+            | Function::Abs
+            | Function::Ceil
+            | Function::Floor
+            | Function::Round
+            | Function::Rand => true,
+            Function::Custom(name) => NUMBERS.contains(&name.as_ref()),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Returns true if every value of an expression is a boolean.
+fn is_boolean(expression: &Expression) -> bool {
+    match expression {
+        Expression::Literal(literal) => {
+            literal.datatype() == xsd::BOOLEAN && matches!(literal.value(), "true" | "false" | "1" | "0")
+        }
+        Expression::Or(..)
+        | Expression::And(..)
+        | Expression::Equal(..)
+        | Expression::SameTerm(..)
+        | Expression::Greater(..)
+        | Expression::GreaterOrEqual(..)
+        | Expression::Less(..)
+        | Expression::LessOrEqual(..)
+        | Expression::In(..)
+        | Expression::Not(_)
+        | Expression::Exists(_)
+        | Expression::Bound(_) => true,
+        Expression::If(_, yes, no) => is_boolean(yes) && is_boolean(no),
+        Expression::Coalesce(list) => !list.is_empty() && list.iter().all(is_boolean),
+        Expression::FunctionCall(function, _) => match function {
+            Function::LangMatches
+            | Function::Contains
+            | Function::StrStarts
+            | Function::StrEnds
+            | Function::IsIri
+            | Function::IsBlank
+            | Function::IsLiteral
+            | Function::IsNumeric
+            | Function::IsTriple
+            | Function::HasLang
+            | Function::HasLangDir
+            | Function::Regex => true,
+            Function::Custom(name) => name.as_ref() == xsd::BOOLEAN || is_own_boolean(name),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Returns true if a function of this module has booleans as values.
+fn is_own_boolean(name: &NamedNode) -> bool {
+    let Some(name) = name.as_str().strip_prefix(PREFIX) else { return false };
+    ["regex:", "boolean:", "less:", "greater:", "less-or-equal:", "greater-or-equal:"]
+        .iter()
+        .any(|own| name.starts_with(own))
+}
+
+/// Returns true unless no value of an expression is a boolean.
+fn may_be_boolean(expression: &Expression) -> bool {
+    match expression {
+        Expression::Literal(literal) => literal.datatype() == xsd::BOOLEAN,
+        Expression::Variable(_) | Expression::If(..) | Expression::Coalesce(_) => true,
+        Expression::FunctionCall(Function::Custom(name), _) => {
+            is_own_boolean(name)
+                || !(name.as_str().starts_with(PREFIX)
+                    || (CASTS.contains(&name.as_ref()) && name.as_ref() != xsd::BOOLEAN))
+        }
+        Expression::FunctionCall(Function::StrDt | Function::Object, _) => true,
+        other => is_boolean(other),
+    }
+}
+
+/// Returns a term that `<` orders as booleans are ordered. Its language tag is none that data can have.
+fn ordered(term: &Term) -> Term {
+    match term {
+        Term::Literal(literal) if literal.datatype() == xsd::BOOLEAN => {
+            Literal::new_language_tagged_literal_unchecked(literal.value(), "lodeseek boolean").into()
+        }
+        _ => term.clone(),
+    }
+}
+
+/// Returns true if Oxigraph matches a pattern as XPath does: one without special characters.
+fn is_plain_pattern(pattern: &Expression, flags: Option<&Expression>) -> bool {
+    let has_plain_flags = flags.is_none_or(|flags| constant(flags).is_some_and(|flags| matches!(flags, "" | "i")));
+    has_plain_flags && constant(pattern).is_some_and(|pattern| !pattern.contains(SPECIAL_CHARACTERS))
+}
+
+/// Returns true if Oxigraph replaces a pattern as XPath does.
+fn is_plain_replacement(pattern: &Expression, replacement: &Expression, flags: Option<&Expression>) -> bool {
+    is_plain_pattern(pattern, flags)
+        && constant(pattern).is_some_and(|pattern| pattern.chars().any(|char| !matches!(char, '^' | '$')))
+        && constant(replacement).is_some_and(|replacement| !replacement.contains(['$', '\\']))
+}
+
+/// Returns the text of a constant string.
+fn constant(expression: &Expression) -> Option<&str> {
+    match expression {
+        Expression::Literal(literal) if literal.datatype() == xsd::STRING => Some(literal.value()),
+        _ => None,
+    }
+}
+
+/// Returns the text of a string without a language.
+fn simple_text(term: &Term) -> Option<&str> {
+    match term {
+        Term::Literal(literal) if literal.datatype() == xsd::STRING => Some(literal.value()),
+        _ => None,
+    }
+}
+
+/// Returns the text of a string with or without a language.
+fn text_of(term: &Term) -> Option<&str> {
+    match term {
+        Term::Literal(literal) if literal.datatype() == xsd::STRING || literal.language().is_some() => {
+            Some(literal.value())
+        }
+        _ => None,
+    }
+}
+
+/// Returns a string with the language of another.
+fn with_text(term: &Term, text: String) -> Option<Term> {
+    let Term::Literal(literal) = term else { return None };
+    let literal = match (literal.language(), literal.direction()) {
+        (Some(language), Some(direction)) => {
+            Literal::new_directional_language_tagged_literal_unchecked(text, language, direction)
+        }
+        (Some(language), None) => Literal::new_language_tagged_literal_unchecked(text, language),
+        _ => Literal::from(text),
+    };
+    Some(literal.into())
+}
+
+/// Compiled patterns of one call.
+enum Patterns {
+    /// The pattern is constant; `None` if it is invalid.
+    Constant(Option<Arc<Pattern>>),
+    /// The pattern is computed: those seen so far, by pattern and flags.
+    Computed(Mutex<FxHashMap<(String, String), Option<Arc<Pattern>>>>),
+}
+
+impl Patterns {
+    fn new(pattern: &Expression, flags: Option<&Expression>) -> Self {
+        match (constant(pattern), flags.map_or(Some(""), constant)) {
+            (Some(pattern), Some(flags)) => Self::Constant(Pattern::parse(pattern, flags).map(Arc::new)),
+            _ => Self::Computed(Mutex::default()),
+        }
+    }
+
+    /// Returns the compiled pattern of a call, or `None` if it is invalid.
+    fn find(&self, pattern: &Term, flags: Option<&Term>) -> Option<Arc<Pattern>> {
+        let patterns = match self {
+            Self::Constant(pattern) => return pattern.clone(),
+            Self::Computed(patterns) => patterns,
+        };
+        let flags = flags.map_or(Some(""), simple_text)?;
+        let key = (simple_text(pattern)?.to_owned(), flags.to_owned());
+        let mut patterns = patterns.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(compiled) = patterns.get(&key) {
+            return compiled.clone();
+        }
+        if patterns.len() >= MAX_CACHED_PATTERNS {
+            patterns.clear();
+        }
+        let compiled = Pattern::parse(&key.0, &key.1).map(Arc::new);
+        patterns.insert(key, compiled.clone());
+        compiled
+    }
+}
+
+/// Strings of a group, joined. `None` after a term without a string.
+struct Concatenation {
+    text: Option<String>,
+    is_first: bool,
+    separator: String,
+}
+
+impl Concatenation {
+    fn new(separator: String) -> Self {
+        Self { text: Some(String::new()), is_first: true, separator }
+    }
+}
+
+impl AggregateFunctionAccumulator for Concatenation {
+    fn accumulate(&mut self, element: Term) {
+        let Some(text) = &mut self.text else { return };
+        if !self.is_first {
+            text.push_str(&self.separator);
+        }
+        self.is_first = false;
+        match &element {
+            Term::NamedNode(node) => text.push_str(node.as_str()),
+            Term::Literal(literal) => text.push_str(literal.value()),
+            _ => self.text = None,
+        }
+    }
+
+    fn finish(&mut self) -> Option<Term> {
+        self.text.take().map(|text| Literal::from(text).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxigraph::sparql::QueryResults;
+    use oxigraph::store::Store;
+    use spargebra::SparqlParser;
+
+    const PROLOGUE: &str = "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>";
+
+    fn parse(query: &str) -> Query {
+        SparqlParser::new().parse_query(query).unwrap_or_else(|error| panic!("{query}: {error}"))
+    }
+
+    /// Returns the first value of the first column; `None` if it is unbound.
+    fn evaluate(query: &str) -> Option<Term> {
+        let mut query = parse(&format!("{PROLOGUE} {query}"));
+        let functions = replace_calls(&mut query);
+        let store = Store::new().expect("a store");
+        let prepared = functions.register(SparqlEvaluator::new()).for_query(query);
+        let QueryResults::Solutions(mut solutions) = prepared.on_store(&store).execute().expect("results") else {
+            panic!("no solutions")
+        };
+        solutions.next().expect("a row").expect("a solution").get(0).cloned()
+    }
+
+    /// Returns the lexical form of an expression; `None` if it is an error.
+    fn value(expression: &str) -> Option<String> {
+        match evaluate(&format!("SELECT ({expression} AS ?x) {{}}"))? {
+            Term::Literal(literal) => Some(literal.value().to_owned()),
+            other => Some(other.to_string()),
+        }
+    }
+
+    #[test]
+    fn calls_have_the_values_of_the_specification() {
+        for (expression, expected) in [
+            (r#"REGEX("birch", "^[a-z-[aeiou]]+.{4}$")"#, Some("true")),
+            (r#"REGEX("oak", "\\b")"#, None),
+            (r#"REGEX("oak"@en, "O.K", "i")"#, Some("true")),
+            (r#"REGEX("oak", "o.k"@en)"#, None),
+            (r#"REGEX(STR(12), "^\\d+$")"#, Some("true")),
+            (r#"REGEX(12, "^\\d+$")"#, None),
+            (r#"REGEX("oak", CONCAT("^", "o.k"))"#, Some("true")),
+            (r#"REGEX("oak", CONCAT("(", "o"))"#, None),
+            (r#"REGEX("oak", "o", "z")"#, None),
+            (r#"REPLACE("oak_12", "([a-z]+)_", "$1 ")"#, Some("oak 12")),
+            (r#"REPLACE("oak tree", " ", "_")"#, Some("oak_tree")),
+            (r#"REPLACE("oak", "", "_")"#, None),
+            (r#"REPLACE("oak", "$", "_")"#, None),
+            (r#"REPLACE("oak", "a", CONCAT("$", "0$0"))"#, Some("oaak")),
+            (r#"LANG(REPLACE("oak"@en, "(a)", "$1$1"))"#, Some("en")),
+            (r#""2021-01-31"^^xsd:date + "P1M"^^xsd:yearMonthDuration"#, Some("2021-02-28")),
+            (r#""P1M"^^xsd:yearMonthDuration + "2021-01-31"^^xsd:date"#, Some("2021-02-28")),
+            (r#""2021-03-02"^^xsd:date - "2021-02-27"^^xsd:date"#, Some("P3D")),
+            (
+                r#""2021-03-02T00:00:00Z"^^xsd:dateTime + "P1D"^^xsd:dayTimeDuration > "2021-03-02T01:00:00Z"^^xsd:dateTime"#,
+                Some("true"),
+            ),
+            ("1 + 2.5", Some("3.5")),
+            ("1 + 2 + 3 + 4", Some("10")),
+            ("false < true", Some("true")),
+            ("true < false", Some("false")),
+            ("true > false", Some("true")),
+            ("false <= true", Some("true")),
+            ("true <= false", Some("false")),
+            ("false >= true", Some("false")),
+            ("(1 = 2) < (1 = 1)", Some("true")),
+            ("(1 = 1) >= (1 = 2)", Some("true")),
+            ("xsd:boolean('0') < BOUND(?y)", Some("false")),
+            ("true < 1", None),
+            ("1 < 2", Some("true")),
+            ("'a'@en < 'b'@en", Some("true")),
+            ("xsd:integer(' 42 ')", Some("42")),
+            ("xsd:integer('1.5')", None),
+            ("xsd:integer(1.5)", Some("1")),
+            ("xsd:boolean('1')", Some("true")),
+            ("xsd:boolean(' true')", Some("true")),
+            ("xsd:double('inf')", None),
+            ("xsd:double('INF')", Some("INF")),
+            ("xsd:dateTime('2021-01-31'^^xsd:date)", Some("2021-01-31T00:00:00")),
+            ("xsd:string(<x:y>)", Some("x:y")),
+            ("xsd:string(1e7)", Some("1.0E7")),
+            ("xsd:string(1.50)", Some("1.5")),
+            ("xsd:string(true)", Some("true")),
+            ("!'x'@en", Some("false")),
+            ("!'x'^^xsd:integer", Some("true")),
+            ("!<x:y>", None),
+            ("IF('no'^^xsd:boolean, 1, 2)", Some("2")),
+            ("'' || 1", Some("true")),
+            ("STRLEN('ab') && 'x'", Some("true")),
+        ] {
+            assert_eq!(value(expression).as_deref(), expected, "{expression}");
+        }
+    }
+
+    #[test]
+    fn sums_do_not_depend_on_names() {
+        for (date, duration) in [("a", "b"), ("b", "a"), ("day", "period"), ("x", "y"), ("start", "length")] {
+            for sum in [format!("?{date} + ?{duration}"), format!("?{duration} + ?{date}")] {
+                let values =
+                    format!("VALUES (?{date} ?{duration}) {{ ('2021-01-31'^^xsd:date 'P1M'^^xsd:yearMonthDuration) }}");
+                let found = evaluate(&format!("SELECT ({sum} AS ?sum) {{ {values} }}"));
+                assert_eq!(found, Some(Literal::new_typed_literal("2021-02-28", xsd::DATE).into()), "{sum}");
+            }
+        }
+    }
+
+    #[test]
+    fn groups_are_concatenated_as_plain_strings() {
+        for (values, call, expected) in [
+            ("<x:a> 1 'b'@en true", "GROUP_CONCAT(?v)", Some("x:a 1 b true")),
+            ("'a'@en 'b'@en", "GROUP_CONCAT(?v; SEPARATOR = '')", Some("ab")),
+            ("'a'@en 'a' 'a'", "GROUP_CONCAT(DISTINCT ?v; SEPARATOR = '|')", Some("a|a")),
+            ("'' '' 'a'", "GROUP_CONCAT(?v; SEPARATOR = '|')", Some("||a")),
+            ("UNDEF 'a'", "GROUP_CONCAT(?v)", None),
+        ] {
+            let found = evaluate(&format!("SELECT ({call} AS ?x) {{ VALUES ?v {{ {values} }} }}"));
+            assert_eq!(found, expected.map(|text| Literal::from(text).into()), "{values}");
+        }
+    }
+
+    #[test]
+    fn plain_calls_remain() {
+        for text in [
+            "SELECT * { ?s ?p ?o FILTER(REGEX(?o, '^oak tree$', 'i') && ?o < 5 && CONTAINS(?o, 'x')) }",
+            "SELECT (REPLACE(?o, ' ', '_') AS ?x) (?n + 1 AS ?y) (STRLEN(?o) + ?n AS ?z) { ?s ?p ?o }",
+            "SELECT * { ?s ?p ?o SERVICE <x:y> { ?s ?q ?x FILTER(REGEX(?x, 'a.b')) } }",
+        ] {
+            let mut query = parse(text);
+            replace_calls(&mut query);
+            assert_eq!(query, parse(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn nested_expressions_grow_little() {
+        let nested = (0..60).fold("?a".to_owned(), |inner, _| format!("({inner} < ?b)"));
+        let sums = (0..60).fold("?a".to_owned(), |inner, _| format!("({inner} + ?b)"));
+        let mut query = parse(&format!("SELECT ({nested} AS ?x) ({sums} AS ?y) {{ ?a ?p ?b }}"));
+        replace_calls(&mut query);
+        assert!(query.to_string().len() < 20_000, "{}", query.to_string().len());
+    }
+}
