@@ -29,6 +29,7 @@ mod error;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod graph;
+mod json_results;
 mod relay;
 mod solutions;
 mod source;

@@ -2,7 +2,8 @@
 
 use super::endpoint::ActiveCall;
 use super::error::RemoteError;
-use super::source::{Meter, ResponseContext, VirtuosoNodeIdFilter};
+use super::json_results::{JsonError, JsonResults, JsonSolutions};
+use super::source::{Meter, ResponseContext};
 use oxrdf::{BlankNode, Term, Variable};
 use sha2::{Digest, Sha256};
 use sparesults::{
@@ -43,12 +44,19 @@ impl Answer {
             _ => return Err(context.unreadable("neither JSON nor XML")),
         };
         context.json = format == QueryResultsFormat::Json;
-        let whole = Cursor::new(first).chain(meter);
-        let source: Source = if context.json { Box::new(VirtuosoNodeIdFilter::new(whole)) } else { Box::new(whole) };
-        Ok(Self { context, format, source })
+        Ok(Self { context, format, source: Box::new(Cursor::new(first).chain(meter)) })
     }
 
     pub(super) fn boolean(self) -> Result<bool, RemoteError> {
+        if self.context.json {
+            return match JsonResults::open(self.source, 0) {
+                Ok(JsonResults::Boolean(value)) => Ok(value),
+                Ok(JsonResults::Solutions(_)) | Err(JsonError::TooManyRows) => {
+                    Err(self.context.unreadable("rows instead of the boolean result of ASK"))
+                }
+                Err(error) => Err(self.context.json_error(error, 0)),
+            };
+        }
         match QueryResultsParser::from_format(self.format).for_reader(self.source) {
             Ok(ReaderQueryResultsParserOutput::Boolean(value)) => Ok(value),
             Ok(_) => Err(self.context.unreadable("rows instead of the boolean result of ASK")),
@@ -59,12 +67,20 @@ impl Answer {
     /// Reads the response up to the first row.
     pub(super) fn rows(self, limit: u64, response: u64) -> Result<Rows, RemoteError> {
         let context = self.context;
-        let rows = match QueryResultsParser::from_format(self.format).for_reader(self.source) {
-            Ok(ReaderQueryResultsParserOutput::Solutions(rows)) => rows,
-            Ok(_) => return Err(context.unreadable("a boolean instead of the rows of SELECT")),
-            Err(error) => return Err(context.parser(&error)),
+        let no_rows = "a boolean instead of the rows of SELECT";
+        let (variables, rows) = if context.json {
+            match JsonResults::open(self.source, limit) {
+                Ok(JsonResults::Solutions(rows)) => (Arc::clone(rows.variables()), Parser::Json(rows)),
+                Ok(JsonResults::Boolean(_)) => return Err(context.unreadable(no_rows)),
+                Err(error) => return Err(context.json_error(error, limit)),
+            }
+        } else {
+            match QueryResultsParser::from_format(self.format).for_reader(self.source) {
+                Ok(ReaderQueryResultsParserOutput::Solutions(rows)) => (rows.variables().into(), Parser::Other(rows)),
+                Ok(_) => return Err(context.unreadable(no_rows)),
+                Err(error) => return Err(context.parser(&error)),
+            }
         };
-        let variables = rows.variables().into();
         let mut rows = Rows { context, variables, rows, first: None, left: limit, limit, response };
         rows.first = rows.read().transpose()?;
         Ok(rows)
@@ -89,11 +105,17 @@ fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
+/// Parser of the rows of a response.
+enum Parser {
+    Json(JsonSolutions<Source>),
+    Other(ReaderSolutionsParser<Source>),
+}
+
 /// Rows of a response.
 pub(super) struct Rows {
     context: ResponseContext,
     variables: Arc<[Variable]>,
-    rows: ReaderSolutionsParser<Source>,
+    rows: Parser,
     /// First row, read ahead: if it is damaged, the request can be retried.
     first: Option<QuerySolution>,
     left: u64,
@@ -103,10 +125,16 @@ pub(super) struct Rows {
 
 impl Rows {
     fn read(&mut self) -> Option<Result<QuerySolution, RemoteError>> {
-        let row = match self.rows.next() {
-            Some(row) => row.map_err(|error| self.context.parser(&error)),
-            None if self.context.json || self.context.xml_has_ended() => return None,
-            None => Err(self.context.unreadable("truncated")),
+        let row = match &mut self.rows {
+            Parser::Json(rows) => match rows.next().transpose()? {
+                Ok(row) => Ok(QuerySolution::from((Arc::clone(&self.variables), row))),
+                Err(error) => Err(self.context.json_error(error, self.limit)),
+            },
+            Parser::Other(rows) => match rows.next() {
+                Some(row) => row.map_err(|error| self.context.parser(&error)),
+                None if self.context.xml_has_ended() => return None,
+                None => Err(self.context.unreadable("truncated")),
+            },
         };
         Some(row.and_then(|row| self.admit(row)))
     }

@@ -1,6 +1,7 @@
 //! Response bytes, and excerpts of them for error messages.
 
 use super::error::{Excerpt, RemoteError};
+use super::json_results::JsonError;
 use crate::egress::EgressError;
 use sparesults::QueryResultsParseError;
 use std::io::{self, Read};
@@ -67,51 +68,19 @@ impl ResponseContext {
         }
     }
 
+    pub(super) fn json_error(&self, error: JsonError, limit: u64) -> RemoteError {
+        match error {
+            JsonError::Io(error) => self.io(&error),
+            JsonError::Invalid(message) => self.unreadable(&message),
+            JsonError::TooManyRows => RemoteError::TooManyRows { endpoint: self.endpoint.clone(), limit },
+        }
+    }
+
     pub(super) fn parser(&self, error: &QueryResultsParseError) -> RemoteError {
         match error {
             QueryResultsParseError::Io(error) => self.io(error),
             QueryResultsParseError::Syntax(error) => self.unreadable(&error.to_string()),
         }
-    }
-}
-
-/// Beginning of a blank node in Virtuoso's JSON. Its `://` is not valid in a label.
-///
-/// The quotes would be escaped inside a literal, so these bytes occur nowhere else.
-const VIRTUOSO_NODE_ID: &[u8] = b"\"bnode\", \"value\": \"nodeID://";
-/// Number of trailing bytes that are not valid in a label.
-const INVALID_BYTES: usize = 3;
-
-/// Filter that makes Virtuoso's blank node labels valid: `nodeID://b1` becomes `nodeID___b1`.
-pub(super) struct VirtuosoNodeIdFilter<R> {
-    reader: R,
-    /// Bytes of [`VIRTUOSO_NODE_ID`] that were read last.
-    matched: usize,
-}
-
-impl<R> VirtuosoNodeIdFilter<R> {
-    pub(super) fn new(reader: R) -> Self {
-        Self { reader, matched: 0 }
-    }
-
-    fn rename(&mut self, byte: &mut u8) {
-        if *byte != VIRTUOSO_NODE_ID[self.matched] {
-            self.matched = usize::from(*byte == VIRTUOSO_NODE_ID[0]); // a quote may start the next match
-            return;
-        }
-        self.matched += 1;
-        if self.matched > VIRTUOSO_NODE_ID.len() - INVALID_BYTES {
-            *byte = b'_';
-        }
-        self.matched %= VIRTUOSO_NODE_ID.len();
-    }
-}
-
-impl<R: Read> Read for VirtuosoNodeIdFilter<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.reader.read(buffer)?;
-        buffer[..length].iter_mut().for_each(|byte| self.rename(byte));
-        Ok(length)
     }
 }
 
@@ -134,39 +103,5 @@ impl<R: Read> Read for Meter<R> {
         self.bytes.fetch_add(length as u64, Ordering::Relaxed);
         self.ends.lock().unwrap_or_else(PoisonError::into_inner).add(&buffer[..length]);
         Ok(length)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Reader of one byte at a time, which splits the input everywhere.
-    struct Slow<'s>(&'s [u8]);
-
-    impl Read for Slow<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            self.0.take(1).read(buffer).inspect(|length| self.0 = &self.0[*length..])
-        }
-    }
-
-    #[test]
-    fn blank_nodes_of_virtuoso_are_renamed_and_nothing_else() {
-        for (text, expected) in [
-            (
-                r#"{"s": { "type": "bnode", "value": "nodeID://b1" }}"#,
-                r#"{"s": { "type": "bnode", "value": "nodeID___b1" }}"#,
-            ),
-            (r#"{"type": "uri", "value": "nodeID://b1"}"#, r#"{"type": "uri", "value": "nodeID://b1"}"#),
-            (r#""\"bnode\", \"value\": \"nodeID://b1""#, r#""\"bnode\", \"value\": \"nodeID://b1""#),
-            (
-                r#"""bnode", "value": "nodeID://"bnode", "value": "nodeID://"#,
-                r#"""bnode", "value": "nodeID___"bnode", "value": "nodeID___"#,
-            ),
-        ] {
-            let mut read = String::new();
-            VirtuosoNodeIdFilter::new(Slow(text.as_bytes())).read_to_string(&mut read).expect("in memory");
-            assert_eq!(read, expected);
-        }
     }
 }

@@ -1,0 +1,463 @@
+//! Results in JSON, read by their structure. <https://www.w3.org/TR/sparql11-results-json/>
+//!
+//! Engines add members of their own: Comunica `metadata` and QLever `meta`, both after the bindings. The order of members is free, too:
+//! some engines write `results` before `head`. Unknown members are skipped at any place. Rows are read one by one, except those before
+//! `head`: their variables are unknown, so they are collected up to the limit of rows.
+//!
+//! *Blank nodes.* Labels are arbitrary strings (Virtuoso writes `nodeID://b1`), since each is replaced.
+
+use json_event_parser::{JsonEvent, JsonParseError, ReaderJsonParser};
+use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use rustc_hash::FxHashMap;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+/// Maximum nesting depth of triple terms.
+const MAX_TRIPLE_DEPTH: usize = 32;
+
+/// Error of reading results.
+#[derive(Debug)]
+pub(super) enum JsonError {
+    Io(io::Error),
+    /// The response is no result in JSON, for this reason.
+    Invalid(String),
+    /// More rows than the limit precede the variables.
+    TooManyRows,
+}
+
+impl From<JsonParseError> for JsonError {
+    fn from(error: JsonParseError) -> Self {
+        match error {
+            JsonParseError::Io(error) => Self::Io(error),
+            JsonParseError::Syntax(error) => Self::Invalid(error.to_string()),
+        }
+    }
+}
+
+fn invalid<T>(message: impl Into<String>) -> Result<T, JsonError> {
+    Err(JsonError::Invalid(message.into()))
+}
+
+/// Row whose variables have no places yet.
+type NamedRow = Vec<(String, Term)>;
+
+/// Results of a query.
+pub(super) enum JsonResults<R: Read> {
+    /// Result of an `ASK`.
+    Boolean(bool),
+    /// Result of a `SELECT`.
+    Solutions(JsonSolutions<R>),
+}
+
+impl<R: Read> JsonResults<R> {
+    /// Reads results up to the first row. `limit` bounds the rows that precede the variables.
+    pub(super) fn open(reader: R, limit: u64) -> Result<Self, JsonError> {
+        let mut events = Events(ReaderJsonParser::new(reader));
+        events.expect(&Event::StartObject)?;
+        let mut variables: Option<Arc<[Variable]>> = None;
+        let mut early: Option<Vec<NamedRow>> = None;
+        while let Some(member) = events.member()? {
+            match member.as_str() {
+                "head" if variables.is_none() => variables = Some(events.head()?),
+                "boolean" => match events.next()? {
+                    Event::Boolean(value) => return Ok(Self::Boolean(value)),
+                    _ => return invalid("`boolean` is no boolean"),
+                },
+                "results" if early.is_none() => {
+                    events.expect(&Event::StartObject)?;
+                    while let Some(member) = events.member()? {
+                        if member != "bindings" {
+                            events.skip_value()?;
+                            continue;
+                        }
+                        events.expect(&Event::StartArray)?;
+                        if let Some(variables) = variables {
+                            return Ok(Self::Solutions(JsonSolutions::new(variables, Rows::Streamed(events))));
+                        }
+                        early = Some(events.rows(limit)?);
+                    }
+                }
+                _ => events.skip_value()?,
+            }
+        }
+        events.end()?;
+        match (variables, early) {
+            (Some(variables), Some(rows)) => {
+                Ok(Self::Solutions(JsonSolutions::new(variables, Rows::Collected(rows.into_iter()))))
+            }
+            (None, _) => invalid("no `head`"),
+            (_, None) => invalid("neither `results` nor `boolean`"),
+        }
+    }
+}
+
+/// Source of rows.
+enum Rows<R: Read> {
+    /// Events after the beginning of the bindings.
+    Streamed(Events<R>),
+    /// Rows that preceded the variables.
+    Collected(std::vec::IntoIter<NamedRow>),
+}
+
+/// Rows of a `SELECT`.
+pub(super) struct JsonSolutions<R: Read> {
+    variables: Arc<[Variable]>,
+    places: FxHashMap<String, usize>,
+    /// `None` after the last row.
+    rows: Option<Rows<R>>,
+}
+
+impl<R: Read> JsonSolutions<R> {
+    fn new(variables: Arc<[Variable]>, rows: Rows<R>) -> Self {
+        let places = variables.iter().enumerate().map(|(place, name)| (name.as_str().to_owned(), place)).collect();
+        Self { variables, places, rows: Some(rows) }
+    }
+
+    /// Returns the variables in the order of the response.
+    pub(super) fn variables(&self) -> &Arc<[Variable]> {
+        &self.variables
+    }
+
+    /// Reads the next row. After the last one, the rest of the response is read: a truncated response is an error.
+    pub(super) fn next(&mut self) -> Result<Option<Vec<Option<Term>>>, JsonError> {
+        let row = match &mut self.rows {
+            None => None,
+            Some(Rows::Collected(rows)) => rows.next(),
+            Some(Rows::Streamed(events)) => match events.row()? {
+                Some(row) => Some(row),
+                None => {
+                    events.skip_members()?; // of `results`
+                    events.skip_members()?; // of the response
+                    events.end()?;
+                    None
+                }
+            },
+        };
+        let Some(row) = row else {
+            self.rows = None;
+            return Ok(None);
+        };
+        let mut values = vec![None; self.variables.len()];
+        for (name, term) in row {
+            let Some(place) = self.places.get(&name) else {
+                return invalid(format!("`head` lacks the variable `{name}`"));
+            };
+            values[*place] = Some(term);
+        }
+        Ok(Some(values))
+    }
+}
+
+/// Event of the parser that owns its text.
+#[derive(PartialEq, Eq)]
+enum Event {
+    String(String),
+    Key(String),
+    Boolean(bool),
+    Number,
+    Null,
+    StartObject,
+    EndObject,
+    StartArray,
+    EndArray,
+    Eof,
+}
+
+struct Events<R: Read>(ReaderJsonParser<R>);
+
+impl<R: Read> Events<R> {
+    fn next(&mut self) -> Result<Event, JsonError> {
+        Ok(match self.0.parse_next()? {
+            JsonEvent::String(text) => Event::String(text.into_owned()),
+            JsonEvent::ObjectKey(text) => Event::Key(text.into_owned()),
+            JsonEvent::Boolean(value) => Event::Boolean(value),
+            JsonEvent::Number(_) => Event::Number,
+            JsonEvent::Null => Event::Null,
+            JsonEvent::StartObject => Event::StartObject,
+            JsonEvent::EndObject => Event::EndObject,
+            JsonEvent::StartArray => Event::StartArray,
+            JsonEvent::EndArray => Event::EndArray,
+            JsonEvent::Eof => Event::Eof,
+        })
+    }
+
+    fn expect(&mut self, expected: &Event) -> Result<(), JsonError> {
+        if self.next()? == *expected { Ok(()) } else { invalid("another structure than that of SPARQL results") }
+    }
+
+    fn end(&mut self) -> Result<(), JsonError> {
+        self.expect(&Event::Eof)
+    }
+
+    /// Returns the name of the next member of an object, or `None` at its end.
+    fn member(&mut self) -> Result<Option<String>, JsonError> {
+        match self.next()? {
+            Event::Key(name) => Ok(Some(name)),
+            Event::EndObject => Ok(None),
+            _ => invalid("another structure than that of SPARQL results"),
+        }
+    }
+
+    fn skip_members(&mut self) -> Result<(), JsonError> {
+        while self.member()?.is_some() {
+            self.skip_value()?;
+        }
+        Ok(())
+    }
+
+    fn skip_value(&mut self) -> Result<(), JsonError> {
+        let mut depth = 0_usize;
+        loop {
+            match self.0.parse_next()? {
+                JsonEvent::StartObject | JsonEvent::StartArray => depth += 1,
+                JsonEvent::EndObject | JsonEvent::EndArray => depth = depth.saturating_sub(1),
+                JsonEvent::Eof => return invalid("truncated"),
+                _ => {}
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn string(&mut self, member: &str) -> Result<String, JsonError> {
+        match self.next()? {
+            Event::String(text) => Ok(text),
+            _ => invalid(format!("`{member}` is no string")),
+        }
+    }
+
+    /// Returns the variables of `head`.
+    fn head(&mut self) -> Result<Arc<[Variable]>, JsonError> {
+        self.expect(&Event::StartObject)?;
+        let mut variables = Vec::new();
+        while let Some(member) = self.member()? {
+            if member != "vars" {
+                self.skip_value()?;
+                continue;
+            }
+            self.expect(&Event::StartArray)?;
+            loop {
+                match self.next()? {
+                    Event::String(name) => match Variable::new(name) {
+                        Ok(variable) if variables.contains(&variable) => {
+                            return invalid(format!("`vars` lists {variable} twice"));
+                        }
+                        Ok(variable) => variables.push(variable),
+                        Err(error) => return invalid(error.to_string()),
+                    },
+                    Event::EndArray => break,
+                    _ => return invalid("`vars` contains no string"),
+                }
+            }
+        }
+        Ok(variables.into())
+    }
+
+    /// Returns the rows up to the end of the bindings.
+    fn rows(&mut self, limit: u64) -> Result<Vec<NamedRow>, JsonError> {
+        let mut rows = Vec::new();
+        while let Some(row) = self.row()? {
+            if rows.len() as u64 >= limit {
+                return Err(JsonError::TooManyRows);
+            }
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
+    /// Returns the next row, or `None` at the end of the bindings. A value `null` is an unbound variable.
+    fn row(&mut self) -> Result<Option<NamedRow>, JsonError> {
+        match self.next()? {
+            Event::StartObject => {}
+            Event::EndArray => return Ok(None),
+            _ => return invalid("a row is no object"),
+        }
+        let mut row = Vec::new();
+        while let Some(name) = self.member()? {
+            match self.next()? {
+                Event::StartObject => row.push((name, self.term(0)?)),
+                Event::Null => {}
+                _ => return invalid("a term is no object"),
+            }
+        }
+        Ok(Some(row))
+    }
+
+    /// Returns a term after the beginning of its object.
+    fn term(&mut self, depth: usize) -> Result<Term, JsonError> {
+        let (mut kind, mut value, mut triple) = (None, None, None);
+        let (mut language, mut direction, mut datatype) = (None, None, None);
+        while let Some(member) = self.member()? {
+            match member.as_str() {
+                "type" => kind = Some(self.string("type")?),
+                "value" => match self.next()? {
+                    Event::String(text) => value = Some(text),
+                    Event::StartObject => triple = Some(self.triple(depth)?),
+                    _ => return invalid("`value` is no string"),
+                },
+                "xml:lang" => language = Some(self.string("xml:lang")?),
+                "its:dir" => direction = Some(self.string("its:dir")?),
+                "datatype" => datatype = Some(self.string("datatype")?),
+                _ => self.skip_value()?,
+            }
+        }
+        match (kind.as_deref(), value, triple) {
+            (Some("uri"), Some(value), _) => iri(value).map(Term::from),
+            (Some("bnode"), Some(value), _) => Ok(BlankNode::new_unchecked(value).into()),
+            (Some("literal" | "typed-literal"), Some(value), _) => literal(value, language, direction, datatype),
+            (Some("triple"), _, Some(triple)) => Ok(triple.into()),
+            (Some(kind), ..) => invalid(format!("a term has the type `{kind}` without a value, or an unknown type")),
+            (None, ..) => invalid("a term has no type"),
+        }
+    }
+
+    /// Returns a triple term after the beginning of the object of its value.
+    fn triple(&mut self, depth: usize) -> Result<Triple, JsonError> {
+        if depth >= MAX_TRIPLE_DEPTH {
+            return invalid("triple terms are nested too deep");
+        }
+        let (mut subject, mut predicate, mut object) = (None, None, None);
+        while let Some(member) = self.member()? {
+            let term = match member.as_str() {
+                "subject" => &mut subject,
+                "predicate" => &mut predicate,
+                "object" => &mut object,
+                _ => {
+                    self.skip_value()?;
+                    continue;
+                }
+            };
+            self.expect(&Event::StartObject)?;
+            *term = Some(self.term(depth + 1)?);
+        }
+        let subject = match subject {
+            Some(Term::NamedNode(node)) => NamedOrBlankNode::from(node),
+            Some(Term::BlankNode(node)) => node.into(),
+            _ => return invalid("the subject of a triple is neither an IRI nor a blank node"),
+        };
+        match (predicate, object) {
+            (Some(Term::NamedNode(predicate)), Some(object)) => Ok(Triple::new(subject, predicate, object)),
+            _ => invalid("a triple has no IRI as predicate, or no object"),
+        }
+    }
+}
+
+fn iri(value: String) -> Result<NamedNode, JsonError> {
+    NamedNode::new(value).or_else(|error| invalid(format!("an IRI is invalid: {error}")))
+}
+
+fn literal(
+    value: String,
+    language: Option<String>,
+    direction: Option<String>,
+    datatype: Option<String>,
+) -> Result<Term, JsonError> {
+    let literal = match (language, direction, datatype) {
+        (None, None, None) => Ok(Literal::from(value)),
+        (None, None, Some(datatype)) => return Ok(Literal::new_typed_literal(value, iri(datatype)?).into()),
+        (Some(language), None, _) => Literal::new_language_tagged_literal(value, language),
+        (Some(language), Some(direction), _) => {
+            let direction = match direction.as_str() {
+                "ltr" => BaseDirection::Ltr,
+                "rtl" => BaseDirection::Rtl,
+                _ => return invalid("`its:dir` is neither `ltr` nor `rtl`"),
+            };
+            Literal::new_directional_language_tagged_literal(value, language, direction)
+        }
+        (None, Some(_), _) => return invalid("`its:dir` without `xml:lang`"),
+    };
+    literal.map(Term::from).or_else(|error| invalid(format!("a language tag is invalid: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<Vec<Option<String>>>, JsonError> {
+        let mut solutions = match JsonResults::open(text.as_bytes(), 3)? {
+            JsonResults::Solutions(solutions) => solutions,
+            JsonResults::Boolean(value) => return Ok(vec![vec![Some(value.to_string())]]),
+        };
+        let mut rows = Vec::new();
+        while let Some(row) = solutions.next()? {
+            rows.push(row.into_iter().map(|term| term.map(|term| term.to_string())).collect());
+        }
+        assert!(solutions.next().is_ok_and(|row| row.is_none()));
+        Ok(rows)
+    }
+
+    const HEAD: &str = r#""head": {"link": ["x:l"], "vars": ["a", "b"], "more": {"vars": [1]}}"#;
+    const ROWS: &str = r#"{"a": {"type": "uri", "value": "x:a", "extra": {"type": "x"}}, "b": null},
+        {"b": {"xml:lang": "en", "value": "one", "type": "literal"}}"#;
+
+    #[test]
+    fn members_have_any_order_and_others_are_skipped() {
+        let results = format!(r#""results": {{"ordered": true, "bindings": [{ROWS}], "metadata": [{{}}, [1, "]"]]}}"#);
+        let expected = vec![vec![Some("<x:a>".to_owned()), None], vec![None, Some("\"one\"@en".to_owned())]];
+        for text in [
+            format!("{{{HEAD}, {results}}}"),
+            format!("{{{results}, {HEAD}}}"),
+            format!(
+                r#"{{"meta": {{"head": 1, "results": [{{}}]}}, {HEAD}, "x": null, {results}, "metadata": {{"b": [[]]}}, "y": 1e3}}"#
+            ),
+            format!(r#"{{"meta": "}}", {results}, "x": [{{"head": {{}}}}], {HEAD}, "y": "\"" }}"#),
+        ] {
+            assert_eq!(read(&text).expect("rows"), expected, "{text}");
+        }
+        assert_eq!(
+            read(r#"{"meta": {}, "head": {}, "boolean": true, "z": 1}"#).expect("a boolean"),
+            [[Some("true".to_owned())]]
+        );
+    }
+
+    #[test]
+    fn terms_of_every_kind_are_read() {
+        for (term, expected) in [
+            (r#"{"type": "literal", "value": "1", "datatype": "x:d"}"#, "\"1\"^^<x:d>"),
+            (r#"{"type": "typed-literal", "value": "1", "datatype": "x:d"}"#, "\"1\"^^<x:d>"),
+            (r#"{"type": "literal", "value": "a", "xml:lang": "en", "its:dir": "ltr"}"#, "\"a\"@en--ltr"),
+            (r#"{"type": "bnode", "value": "nodeID://b1"}"#, "_:nodeID://b1"),
+            (
+                r#"{"type": "triple", "value": {"subject": {"type": "uri", "value": "x:s"}, "z": 1,
+                    "predicate": {"type": "uri", "value": "x:p"}, "object": {"type": "literal", "value": "o"}}}"#,
+                "<<( <x:s> <x:p> \"o\" )>>",
+            ),
+        ] {
+            let rows = read(&format!(r#"{{"head": {{"vars": ["a"]}}, "results": {{"bindings": [{{"a": {term}}}]}}}}"#));
+            assert_eq!(rows.expect("rows"), [[Some(expected.to_owned())]]);
+        }
+    }
+
+    #[test]
+    fn invalid_and_truncated_results_are_errors() {
+        let whole = format!(r#"{{{HEAD}, "results": {{"bindings": [{ROWS}], "x": 1}}, "meta": {{"a": [1]}}}}"#);
+        for end in 1..whole.len() {
+            if whole.is_char_boundary(end) {
+                assert!(read(&whole[..end]).is_err(), "{end}");
+            }
+        }
+        let nested =
+            r#"{"type": "triple", "value": {"subject": {"type": "uri", "value": "x:s"}, "object": "#.repeat(100);
+        for text in [
+            "[]".to_owned(),
+            "{}".to_owned(),
+            r#"{"head": {"vars": []}}"#.to_owned(),
+            r#"{"results": {"bindings": []}}"#.to_owned(),
+            r#"{"head": {"vars": ["a", "a"]}, "results": {"bindings": []}}"#.to_owned(),
+            r#"{"head": {"vars": []}, "results": {"bindings": [{"a": {"type": "uri", "value": "x:a"}}]}}"#.to_owned(),
+            r#"{"head": {"vars": ["a"]}, "results": {"bindings": [{"a": {"type": "uri", "value": "a b"}}]}}"#
+                .to_owned(),
+            r#"{"head": {"vars": ["a"]}, "results": {"bindings": [{"a": {"type": "thing", "value": "x:a"}}]}}"#
+                .to_owned(),
+            r#"{"head": {"vars": ["a"]}, "results": {"bindings": [{"a": {"value": "x:a"}}]}}"#.to_owned(),
+            r#"{"head": {"vars": ["a"]}, "results": {"bindings": [{"a": 1}]}}"#.to_owned(),
+            format!(r#"{{"head": {{"vars": ["a"]}}, "results": {{"bindings": [{{"a": {nested}"#),
+            format!("{whole} {{}}"),
+        ] {
+            assert!(read(&text).is_err(), "{text}");
+        }
+        let many = format!(r#"{{"results": {{"bindings": [{}]}}, "head": {{"vars": []}}}}"#, ["{}"; 4].join(","));
+        assert!(matches!(read(&many), Err(JsonError::TooManyRows)));
+    }
+}
