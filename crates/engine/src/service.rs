@@ -288,7 +288,8 @@ pub(crate) fn answer(
         }
         let values: Vec<(&str, Term)> = parameters.iter().map(|(property, _)| *property).zip(values).collect();
         let triples = search(&values)?;
-        let bindings = Bindings { variables: call.bindings.variables.clone(), rows: bindings };
+        let Bindings { variables, conditions, .. } = call.bindings;
+        let bindings = Bindings { variables: variables.clone(), rows: bindings, conditions: conditions.clone() };
         if (ServiceCall { bindings: &bindings, ..*call }).solve(triples, rows)?.is_break() {
             break;
         }

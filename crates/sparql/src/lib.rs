@@ -403,6 +403,11 @@ impl EvaluationContext {
         })
     }
 
+    /// Returns the failure of a service that the evaluation has read. Parts of the evaluation ignore it.
+    fn service_failure(&self) -> Option<ServiceError> {
+        self.service_rows.iter().find_map(|(_, rows)| rows.failure())
+    }
+
     fn prepare(&self, mut query: Query) -> PreparedSparqlQuery {
         let functions = functions::replace_calls(&mut query);
         cancellation::insert_filters(&mut query);
@@ -509,7 +514,11 @@ fn evaluate(
             .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
     }
     let results = context.prepare(query).on_store(context.engine.store.oxigraph()).execute()?;
-    Ok(sink.take(results)?)
+    if let Some(failure) = context.service_failure() {
+        return Err(failure.into());
+    }
+    sink.take(results)?;
+    context.service_failure().map_or(Ok(()), |failure| Err(failure.into()))
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ impl LocalRequests {
             service: call.service,
             query: &call.text(),
             variables: call.variables,
-            bindings: call.bindings.rows.len(),
+            bindings: call.bindings.size(),
             deadline: call.deadline,
             is_cancelled: call.cancellation(),
         };

@@ -140,7 +140,7 @@ impl WorkerRequests {
             service: call.service.as_str().to_owned(),
             query: call.text(),
             variables: call.variables.iter().map(|variable| variable.as_str().to_owned()).collect(),
-            bindings: call.bindings.rows.len(),
+            bindings: call.bindings.size(),
             time: call.deadline.saturating_duration_since(Instant::now()),
         };
         let conversation = self.open(&request, call)?;

@@ -7,13 +7,15 @@
 //! rows that are requested: the other rows cannot change the result.
 //!
 //! *Valid bindings.* A binding may be sent if the service's solutions are joined with solutions of the context and both bind the
-//! variable in every solution: a row of the service with another value joins no solution. Under `OPTIONAL` and on the right of
+//! variable in every solution: a row of the service with another value joins no solution. Values are sent in a form that each endpoint
+//! compares alike ([`join_keys`]). Under `OPTIONAL` and on the right of
 //! `MINUS` only the left side is such a context. A sub-select with `LIMIT` or with aggregates ends the context: there every row
 //! counts, joined or not.
 //!
 //! *Blank nodes.* A local blank node and one in an answer are never the same (SPARQL 1.1 Federated Query, 3). Rows of
 //! the context in which a shared variable is a blank node are not requested: they join no row.
 
+mod join_keys;
 mod service_rows;
 mod plan;
 mod serialize;
@@ -28,7 +30,7 @@ use oxigraph::sparql::CancellationToken;
 use oxrdf::{NamedNode, Term, Variable};
 use serde::{Deserialize, Serialize};
 use spargebra::Query;
-use spargebra::algebra::GraphPattern;
+use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::GroundTerm;
 use std::fmt;
 use std::io;
@@ -46,13 +48,25 @@ pub struct Bindings {
     pub variables: Vec<Variable>,
     /// Distinct rows. One empty row without variables requests all rows of the service.
     pub rows: Vec<Vec<GroundTerm>>,
+    /// Further conditions of the rows, over variables that the pattern binds.
+    pub conditions: Vec<Expression>,
 }
 
 impl Bindings {
     /// Returns the bindings that every row of the service joins.
     #[must_use]
     pub fn unrestricted() -> Self {
-        Self { variables: Vec::new(), rows: vec![Vec::new()] }
+        Self { variables: Vec::new(), rows: vec![Vec::new()], conditions: Vec::new() }
+    }
+
+    /// Returns the number of rows and of values in conditions.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let values = self.conditions.iter().map(|condition| match condition {
+            Expression::In(_, values) => values.len(),
+            _ => 1,
+        });
+        self.rows.len() + values.sum::<usize>()
     }
 }
 
@@ -83,10 +97,13 @@ impl ServiceCall<'_> {
         Arc::new(move || cancelled.is_cancelled())
     }
 
-    /// Returns the pattern with its bindings as `VALUES` and its row limit. The bindings are joined below filters, with the pattern
-    /// that they restrict: every solution of that pattern binds their variables.
+    /// Returns the pattern with its bindings as `VALUES` and filters, and its row limit. The bindings are joined below filters, with the
+    /// pattern that they restrict: every solution of that pattern binds their variables.
     fn restricted(&self) -> GraphPattern {
         let mut pattern = self.pattern.clone();
+        for condition in &self.bindings.conditions {
+            pattern = GraphPattern::Filter { expr: condition.clone(), inner: Box::new(pattern) };
+        }
         if !self.bindings.variables.is_empty() {
             let rows = self.bindings.rows.iter().map(|row| row.iter().cloned().map(Some).collect()).collect();
             let values = GraphPattern::Values { variables: self.bindings.variables.clone(), bindings: rows };

@@ -371,6 +371,7 @@ impl Plan {
         let bound = certain(&pattern);
         let mut keys: Variables = &bound & &around.certain();
         let mut is_small = false;
+        let mut needed_keys = Vec::new();
         if let NamedNodePattern::NamedNode(name) = name {
             let needed = self.services.needs(name, &pattern);
             // One request for all rows is cheaper than computing the bindings.
@@ -378,7 +379,8 @@ impl Plan {
                 keys.clear();
                 is_small = true;
             }
-            keys.extend(needed.into_iter().filter(|needed| around.binds(needed)));
+            needed_keys = needed.into_iter().filter(|needed| around.binds(needed)).collect();
+            keys.extend(needed_keys.iter().cloned());
         }
         let requested = around.conditions(&bound).fold(pattern.clone(), |inner, filter| GraphPattern::Filter {
             expr: filter.clone(),
@@ -399,7 +401,8 @@ impl Plan {
         let context = around.restricting_patterns(&shared).filter(|_| !shared.is_empty()).map(|inner| {
             let variables = in_scope(&inner).intersection(&shared).cloned().collect();
             let inner = Box::new(GraphPattern::Project { inner: Box::new(inner), variables });
-            Context { keys: keys.into_iter().collect(), pattern: GraphPattern::Distinct { inner } }
+            let keys = keys.into_iter().collect();
+            Context { keys, needed: needed_keys, pattern: GraphPattern::Distinct { inner } }
         });
         let provenance = (self.provenance == Provenance::PerService)
             .then(|| Variable::new_unchecked(format!("{PROVENANCE}{}", self.jobs.len() + 1)));

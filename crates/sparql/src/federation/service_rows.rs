@@ -9,9 +9,13 @@
 //!
 //! *Few rows and many bindings.* After [`BLOCKS_BEFORE_FULL_REQUEST`] blocks one request without bindings is sent, for up to
 //! [`MAX_BLOCK`] rows. If these are all rows, no further block is needed.
+//!
+//! *Values that restrict nothing.* Bindings that no request can contain ([`join_keys`](super::join_keys)) are collected. One request
+//! without bindings at the end serves all of them.
 
 use super::super::EvaluationContext;
 use super::super::algebra::children;
+use super::join_keys::{JoinRequest, canonical, is_unrestricted};
 use super::{Bindings, ServiceCall, ServiceError, ServiceRow, Services};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, QuerySolution, QuerySolutionIter};
 use oxrdf::{NamedNode, Term, Variable};
@@ -64,6 +68,8 @@ pub(super) enum Target {
 pub(super) struct Context {
     /// The shared variables.
     pub(super) keys: Vec<Variable>,
+    /// Those that the service needs, and receives as terms.
+    pub(super) needed: Vec<Variable>,
     /// Pattern of the distinct solutions with those variables.
     pub(super) pattern: GraphPattern,
 }
@@ -98,6 +104,8 @@ struct State {
     requested: usize,
     done: bool,
     failure: Option<ServiceError>,
+    /// If true, a reader received the failure.
+    is_failure_read: bool,
 }
 
 impl ServiceRows {
@@ -133,6 +141,12 @@ impl ServiceRows {
         self.changed.notify_all();
     }
 
+    /// Returns the failure, if a reader received it. `EXISTS` and `MINUS` of Oxigraph ignore errors of their patterns.
+    pub(crate) fn failure(&self) -> Option<ServiceError> {
+        let state = self.lock();
+        state.failure.clone().filter(|_| state.is_failure_read)
+    }
+
     fn finish(&self) {
         self.lock().done = true;
         self.changed.notify_all();
@@ -160,8 +174,9 @@ impl ServiceRows {
                 let end = state.rows.len().min(from + BATCH_ROWS);
                 return Ok(state.rows[from..end].to_vec());
             }
-            if let Some(failure) = &state.failure {
-                return Err(QueryEvaluationError::Service(Box::new(failure.clone())));
+            if let Some(failure) = state.failure.clone() {
+                state.is_failure_read = true;
+                return Err(QueryEvaluationError::Service(Box::new(failure)));
             }
             if state.done {
                 return Ok(Vec::new());
@@ -242,10 +257,13 @@ impl Drop for FinishGuard<'_> {
     }
 }
 
-/// Bindings of one request, and the service.
+/// Bindings that are requested together, and the service.
 struct Block {
     service: NamedNode,
-    bindings: Bindings,
+    /// Values of the keys. One empty row without keys requests all rows of the service.
+    rows: Vec<Vec<GroundTerm>>,
+    /// If true, no request can contain the bindings.
+    is_unrestricted: bool,
 }
 
 /// Sender of the requests of one `SERVICE`.
@@ -263,7 +281,8 @@ impl Requester<'_> {
     fn request_unrestricted(&self) {
         match &self.job.target {
             Target::Constant(service) => {
-                self.request(&Block { service: service.clone(), bindings: Bindings::unrestricted() });
+                let block = Block { service: service.clone(), rows: vec![Vec::new()], is_unrestricted: true };
+                self.request(&block);
             }
             Target::Each(variable) => self.rows.fail(ServiceError::Failed(format!(
                 "nothing outside SERVICE {variable} binds {variable}, so no service can be called"
@@ -301,15 +320,19 @@ impl Requester<'_> {
                 workers: 0,
                 sent: 0,
                 open: BTreeMap::new(),
+                unrestricted: BTreeMap::new(),
                 requested: self.may_request_all().then(FxHashSet::default),
                 is_complete: false,
                 not_requested: Vec::new(),
             };
             for solution in solutions {
-                if blocks.is_complete || self.rows.is_closed() {
+                if blocks.is_complete || self.rows.is_closed() || self.job.evaluation.service_failure().is_some() {
                     break;
                 }
                 blocks.add(&solution.map_err(failed)?);
+            }
+            if let Some(failure) = self.job.evaluation.service_failure() {
+                return Err(failure);
             }
             blocks.flush();
             Ok(std::mem::take(&mut blocks.not_requested))
@@ -327,13 +350,13 @@ impl Requester<'_> {
         }
         let started = Instant::now();
         match self.call(block) {
-            Ok(()) => self.adapt(block.bindings.rows.len(), started.elapsed()),
-            Err(ServiceError::TooLarge(_)) if block.bindings.rows.len() > 1 => {
-                let half = block.bindings.rows.len() / 2;
+            Ok(()) => self.adapt(block.rows.len(), started.elapsed()),
+            Err(ServiceError::TooLarge(_)) if block.rows.len() > 1 && !block.is_unrestricted => {
+                let half = block.rows.len() / 2;
                 self.size.store(half.max(MIN_BLOCK), Ordering::Relaxed);
-                for rows in [&block.bindings.rows[..half], &block.bindings.rows[half..]] {
-                    let bindings = Bindings { variables: block.bindings.variables.clone(), rows: rows.to_vec() };
-                    self.request(&Block { service: block.service.clone(), bindings });
+                for rows in [&block.rows[..half], &block.rows[half..]] {
+                    let (service, rows) = (block.service.clone(), rows.to_vec());
+                    self.request(&Block { service, rows, is_unrestricted: false });
                 }
             }
             // SILENT: a failure counts as one solution without bindings.
@@ -368,24 +391,48 @@ impl Requester<'_> {
         row.resize(self.rows.variables.len(), Some(endpoint.clone()));
     }
 
-    /// Requests a block and passes its rows on in batches. Rows of a silent service are passed on at the end only, since a failure
-    /// discards them.
+    /// Returns the shared variables.
+    fn keys(&self) -> &[Variable] {
+        self.job.context.as_ref().map_or(&[], |context| &context.keys)
+    }
+
+    /// Requests a block and passes its rows on in batches. No row is passed on before all requests of a block have begun to be
+    /// answered: otherwise a block that is too large would be requested again in halves, with rows that were passed on. Rows of a silent
+    /// service are passed on at the end only, since a failure discards them.
     fn call(&self, block: &Block) -> Result<(), ServiceError> {
         let job = self.job;
-        let call = self.service_call(&block.service, &block.bindings);
+        let needed = job.context.as_ref().map_or([].as_slice(), |context| &context.needed);
+        let requests = JoinRequest::for_rows(self.keys(), needed, &block.rows);
+        let places = self.places_of_keys();
         let endpoint: Term = block.service.clone().into();
+        let last = requests.len().saturating_sub(1);
         let mut rows = Vec::new();
-        job.services.call(&call, &mut |mut row| {
-            self.complete(&mut row, &endpoint);
-            rows.push(row);
-            if rows.len() < BATCH_ROWS || job.silent {
-                ControlFlow::Continue(())
-            } else {
-                self.rows.push(&mut rows, job.max_rows)
-            }
-        })?;
+        for (number, request) in requests.iter().enumerate() {
+            let call = self.service_call(&block.service, &request.bindings);
+            let may_pass_on = number == last && !job.silent;
+            job.services.call(&call, &mut |mut row| {
+                if !request.accepts(key_of(&row, &places)) {
+                    return ControlFlow::Continue(());
+                }
+                self.complete(&mut row, &endpoint);
+                rows.push(row);
+                if rows.len() > job.max_rows {
+                    ControlFlow::Break(())
+                } else if rows.len() < BATCH_ROWS || !may_pass_on {
+                    ControlFlow::Continue(())
+                } else {
+                    self.rows.push(&mut rows, job.max_rows)
+                }
+            })?;
+        }
         let _ = self.rows.push(&mut rows, job.max_rows); // the next block detects a full buffer itself
         Ok(())
+    }
+
+    /// Returns the place of each shared variable in a row of the service.
+    fn places_of_keys(&self) -> Vec<Option<usize>> {
+        let variables = &self.job.variables;
+        self.keys().iter().map(|key| variables.iter().position(|variable| variable == key)).collect()
     }
 
     /// Returns true if all rows may be requested at once. Such a request serves any number of bindings, and is fast if there are few
@@ -398,7 +445,7 @@ impl Requester<'_> {
 
     /// Requests all rows and passes on those of bindings that were not requested yet. Returns true if the rows are complete. After a
     /// failure, or with too many rows, no row is passed on.
-    fn request_all(&self, service: &NamedNode, keys: &[Variable], requested: &FxHashSet<Vec<GroundTerm>>) -> bool {
+    fn request_all(&self, service: &NamedNode, requested: &FxHashSet<Vec<Term>>) -> bool {
         let job = self.job;
         let all = Bindings::unrestricted();
         let call = ServiceCall { limit: Some(MAX_BLOCK + 1), ..self.service_call(service, &all) };
@@ -410,12 +457,8 @@ impl Requester<'_> {
         if called.is_err() || rows.len() > MAX_BLOCK {
             return false;
         }
-        let places: Vec<Option<usize>> =
-            keys.iter().map(|key| job.variables.iter().position(|variable| variable == key)).collect();
-        let is_requested = |row: &ServiceRow| {
-            let key = places.iter().map(|place| GroundTerm::try_from(row.get((*place)?)?.clone()?).ok());
-            key.collect::<Option<Vec<_>>>().is_some_and(|key| requested.contains(&key))
-        };
+        let places = self.places_of_keys();
+        let is_requested = |row: &ServiceRow| key_of(row, &places).is_some_and(|key| requested.contains(&key));
         let endpoint: Term = service.clone().into();
         let mut new: Vec<ServiceRow> = rows.into_iter().filter(|row| !is_requested(row)).collect();
         new.iter_mut().for_each(|row| self.complete(row, &endpoint));
@@ -429,13 +472,18 @@ impl Requester<'_> {
         let value = |variable: &Variable, row: &[GroundTerm]| match &self.job.target {
             Target::Each(target) if target == variable => Some(name.clone()),
             _ => {
-                let place = block.bindings.variables.iter().position(|bound| bound == variable)?;
+                let place = self.keys().iter().position(|bound| bound == variable)?;
                 Some(row[place].clone().into())
             }
         };
         let row = |row: &Vec<GroundTerm>| self.rows.variables.iter().map(|variable| value(variable, row)).collect();
-        block.bindings.rows.iter().map(row).collect()
+        block.rows.iter().map(row).collect()
     }
+}
+
+/// Returns the canonical values of a row at some places. `None` if one of them is unbound.
+fn key_of(row: &ServiceRow, places: &[Option<usize>]) -> Option<Vec<Term>> {
+    places.iter().map(|place| row.get((*place)?)?.as_ref().map(canonical)).collect()
 }
 
 /// Returns true if the first rows of a pattern arrive before all of them are computed.
@@ -454,8 +502,10 @@ struct Blocks<'s, 'e, 'f> {
     workers: usize,
     sent: usize,
     open: BTreeMap<NamedNode, (Vec<Vec<GroundTerm>>, usize)>,
+    /// Bindings that no request can contain.
+    unrestricted: BTreeMap<NamedNode, Vec<Vec<GroundTerm>>>,
     /// Bindings requested so far. `None` if all rows may not be requested at once.
-    requested: Option<FxHashSet<Vec<GroundTerm>>>,
+    requested: Option<FxHashSet<Vec<Term>>>,
     /// If true, all rows were requested and received.
     is_complete: bool,
     /// Rows of a silent service for solutions that were never requested, used if it fails.
@@ -491,6 +541,10 @@ impl Blocks<'_, '_, '_> {
             }
             return;
         };
+        if !self.context.keys.is_empty() && is_unrestricted(&self.context.keys, &self.context.needed, &row) {
+            self.unrestricted.entry(service).or_default().push(row);
+            return;
+        }
         let bytes: usize = row.iter().map(|term| term.to_string().len()).sum();
         let (rows, size) = self.open.entry(service.clone()).or_default();
         rows.push(row);
@@ -514,25 +568,34 @@ impl Blocks<'_, '_, '_> {
         for (service, (rows, _)) in std::mem::take(&mut self.open) {
             self.send(service, rows);
         }
+        for (service, rows) in std::mem::take(&mut self.unrestricted) {
+            if !self.is_complete {
+                self.send_block(Block { service, rows, is_unrestricted: true });
+            }
+        }
         self.sender = None; // the workers end after the last block
     }
 
-    /// Sends a block. This thread sends the first one, whose duration sets the size of the next. Workers send the others.
+    /// Sends a block, or requests all rows after some blocks.
     fn send(&mut self, service: NamedNode, rows: Vec<Vec<GroundTerm>>) {
         if self.is_complete {
             return;
         }
         if self.sent == BLOCKS_BEFORE_FULL_REQUEST
             && let Some(requested) = self.requested.take()
-            && self.requester.request_all(&service, &self.context.keys, &requested)
+            && self.requester.request_all(&service, &requested)
         {
             self.is_complete = true;
             return;
         }
         if let Some(requested) = &mut self.requested {
-            requested.extend(rows.iter().cloned());
+            requested.extend(rows.iter().map(|row| row.iter().map(|term| canonical(&term.clone().into())).collect()));
         }
-        let block = Block { service, bindings: Bindings { variables: self.context.keys.clone(), rows } };
+        self.send_block(Block { service, rows, is_unrestricted: false });
+    }
+
+    /// Sends a block. This thread sends the first one, whose duration sets the size of the next. Workers send the others.
+    fn send_block(&mut self, block: Block) {
         self.sent += 1;
         if self.sent == 1 && matches!(self.requester.job.target, Target::Constant(_)) {
             return self.requester.request(&block);
