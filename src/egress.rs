@@ -85,8 +85,15 @@ impl EgressArguments {
         SparqlClient::new(Arc::new(Egress::new(policy)), options)
     }
 
-    /// Returns a client with the policy of `SERVICE` and default options.
+    /// Returns a client with the policy of `SERVICE` and default options. Warns of endpoints that it cannot reach.
     pub(super) fn client(&self, config: &Config) -> Arc<SparqlClient> {
-        Arc::new(SparqlClient::new(Arc::new(Egress::new(self.policy(config))), ClientOptions::default()))
+        let policy = self.policy(config);
+        for (prefix, network) in policy.blocked_prefixes() {
+            tracing::warn!(
+                "--service {prefix}: requests will be blocked, since the host is in a private network; allow it with \
+                 --allow-private-network {network}"
+            );
+        }
+        Arc::new(SparqlClient::new(Arc::new(Egress::new(policy)), ClientOptions::default()))
     }
 }

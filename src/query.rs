@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time for a cancelled query to end.
+/// Time for the threads of a query to end.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 #[derive(clap::Args, Debug)]
@@ -68,6 +68,25 @@ impl Format {
 pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let store = Arc::new(Store::open(home, Access::Read, None)?);
     let queries = QueryEngine::new(Arc::clone(&store));
+    let outcome = answer(home, config, arguments, &queries);
+    // The threads of a query that is cancelled, or needs no more rows of a service, end soon. The last owner of the store closes it,
+    // which fails in a thread that the end of the process overtakes.
+    let started = Instant::now();
+    let is_shared = || Arc::strong_count(&queries) > 1 || Arc::strong_count(&store) > 2;
+    while is_shared() && started.elapsed() < GRACE_PERIOD {
+        thread::sleep(Duration::from_millis(5));
+    }
+    outcome
+}
+
+/// Evaluates the query and writes its answer.
+fn answer(
+    home: &Path,
+    config: &Config,
+    arguments: &Arguments,
+    queries: &Arc<QueryEngine>,
+) -> anyhow::Result<ExitStatus> {
+    let store = queries.store();
     let mut query = text(&arguments.query)?;
     if let Some(hits) = &arguments.hits {
         anyhow::ensure!(
@@ -86,7 +105,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
         ..SparqlLimits::default()
     };
     let endpoints = arguments.egress.client(config);
-    let mut federation = Federation::new(&queries, limits.clone()).with_endpoints(Arc::clone(&endpoints));
+    let mut federation = Federation::new(queries, limits.clone()).with_endpoints(Arc::clone(&endpoints));
     // Without an index, only queries that search fail. Only SERVICE patterns search.
     if query.to_ascii_uppercase().contains("SERVICE") {
         federation = match searcher(home, config) {
@@ -97,13 +116,7 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let services: Arc<dyn Services> = Arc::new(federation);
     let provenance = if arguments.provenance { Provenance::PerService } else { Provenance::None };
     let request = QueryRequest { query, services: Some(services), provenance, ..QueryRequest::default() };
-    let answer = queries.evaluate(&request, &limits);
-    // A cancelled query must not read the store while the process closes it. Most end soon after their deadline.
-    let cancelled_at = Instant::now();
-    while answer.is_err() && Arc::strong_count(&queries) > 1 && cancelled_at.elapsed() < GRACE_PERIOD {
-        thread::sleep(Duration::from_millis(5));
-    }
-    let answer = answer?;
+    let answer = queries.evaluate(&request, &limits)?;
     let mut out = io::stdout().lock();
     match answer.write_results(arguments.format.media_type()) {
         Some(bytes) => {

@@ -317,7 +317,9 @@ impl QueryEngine {
             .spawn(move || {
                 let mut sink = Sink::new(channel_sender(sender), &bounds);
                 let outcome = catch_panic(|| engine.answer(permit, &request, &bounds, &cancelled, &mut sink));
-                drop(engine); // the receiver of the answer may close the home
+                // The receiver of the answer may close the home, which services hold, too.
+                drop(request);
+                drop(engine);
                 sink.end(outcome);
             })
             .map_err(|error| SparqlError::Evaluation(error.to_string()))?;

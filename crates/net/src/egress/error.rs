@@ -35,12 +35,12 @@ pub enum EgressFault {
     #[error("blocked by the egress policy: not in the allow list")]
     NotListed,
     /// Host with an address in a network that is not public.
-    #[error("the host has no address that the egress policy permits")]
+    #[error("the host has no address that the egress policy permits; private networks need --allow-private-network")]
     Address,
     /// Host without an address.
     ///
     /// The message equals that of [`EgressFault::Address`]. Otherwise clients could probe for names in private networks.
-    #[error("the host has no address that the egress policy permits")]
+    #[error("the host has no address that the egress policy permits; private networks need --allow-private-network")]
     Unresolved,
     /// Too many redirects, with the limit.
     #[error("more than {0} redirects")]

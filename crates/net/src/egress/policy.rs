@@ -1,9 +1,12 @@
 //! Egress policy: the IRIs and networks that requests may use.
 
+use super::address::is_open;
 use super::error::EgressFault;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
-use url::Url;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+use url::{Host, Url};
 
 /// Maximum length of an IRI that can be requested, in bytes. Parameters that a request appends do not count.
 pub const MAX_IRI_BYTES: usize = 8 << 10;
@@ -68,6 +71,12 @@ impl std::str::FromStr for IriPrefix {
     }
 }
 
+impl fmt::Display for IriPrefix {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0.as_str())
+    }
+}
+
 impl TryFrom<String> for IriPrefix {
     type Error = PrefixError;
 
@@ -115,6 +124,25 @@ pub(super) enum AddressScope {
 }
 
 impl EgressPolicy {
+    /// Returns the allowed prefixes that no request can reach: their host is an address that is neither public nor in a configured
+    /// private network. Each has the network that would permit it. Names other than `localhost` are not resolved.
+    #[must_use]
+    pub fn blocked_prefixes(&self) -> Vec<(&IriPrefix, IpNet)> {
+        let mut blocked = Vec::new();
+        for prefix in &self.listed {
+            let address = match prefix.0.host() {
+                Some(Host::Ipv4(address)) => IpAddr::V4(address),
+                Some(Host::Ipv6(address)) => IpAddr::V6(address),
+                Some(Host::Domain("localhost")) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+                _ => continue,
+            };
+            if !is_open(address, &self.private_networks) {
+                blocked.push((prefix, address.to_canonical().into()));
+            }
+        }
+        blocked
+    }
+
     pub(super) fn admit(&self, url: &Url) -> Result<AddressScope, EgressFault> {
         check(url)?;
         if self.listed.iter().any(|prefix| prefix.covers(url)) {
@@ -182,6 +210,25 @@ mod tests {
 
     fn admits(policy: &EgressPolicy, iri: &str) -> bool {
         parse(iri).and_then(|url| policy.admit(&url)).is_ok()
+    }
+
+    #[test]
+    fn prefixes_without_a_permitted_address_are_known() {
+        let blocked = |prefix: &str, networks: &[&str]| {
+            let policy = EgressPolicy {
+                listed: vec![prefix.parse().expect("a prefix")],
+                private_networks: networks.iter().map(|network| network.parse().expect("a network")).collect(),
+                ..EgressPolicy::default()
+            };
+            policy.blocked_prefixes().first().map(|(_, network)| network.to_string())
+        };
+        assert_eq!(blocked("http://127.0.0.1:8000/", &[]).as_deref(), Some("127.0.0.1/32"));
+        assert_eq!(blocked("http://localhost:8000/sparql", &[]).as_deref(), Some("127.0.0.1/32"));
+        assert_eq!(blocked("http://[::1]/", &["127.0.0.0/8"]).as_deref(), Some("::1/128"));
+        assert_eq!(blocked("http://10.1.2.3/", &["10.2.0.0/16"]).as_deref(), Some("10.1.2.3/32"));
+        assert_eq!(blocked("http://127.0.0.1:8000/", &["127.0.0.0/8"]), None);
+        assert_eq!(blocked("http://8.8.8.8/", &[]), None);
+        assert_eq!(blocked("http://portal.example/", &[]), None);
     }
 
     #[test]

@@ -221,16 +221,73 @@ mod tests {
         let store = Store::new().expect("a store");
         let node = NamedNode::new_unchecked("x:s");
         let names = [
-            "integer", "int", "byte", "long", "nonNegativeInteger", "decimal", "double", "float", "boolean", "dateTime",
-            "dateTimeStamp", "date", "time", "gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay", "duration",
-            "yearMonthDuration", "dayTimeDuration", "string", "anyURI", "token",
+            "integer",
+            "int",
+            "byte",
+            "long",
+            "nonNegativeInteger",
+            "decimal",
+            "double",
+            "float",
+            "boolean",
+            "dateTime",
+            "dateTimeStamp",
+            "date",
+            "time",
+            "gYear",
+            "gYearMonth",
+            "gMonth",
+            "gMonthDay",
+            "gDay",
+            "duration",
+            "yearMonthDuration",
+            "dayTimeDuration",
+            "string",
+            "anyURI",
+            "token",
         ];
         let texts = [
-            "1", "01", "+1", "-0", "1.0", "1.50", ".5", "1e0", "1E+2", "-0.0e0", "INF", "NaN", "true", "0", "TRUE", "x", "",
-            "99999999999999999999", "0.0000000000000000000000001", "2020-02-03", "2020-02-03Z", "2020-02-03+00:00",
-            "2020-02-03-05:00", "12020-02-03", "-0020-02-03", "2020-02-03T04:05:06", "2020-02-03T04:05:06.700Z",
-            "2020-02-03T24:00:00+00:00", "04:05:06.0Z", "2020", "2020Z", "2020-02", "--02", "--02-03", "---03", "P12M", "P1Y",
-            "PT60M", "P0D", "-P1D", "P1Y0M1DT24H",
+            "1",
+            "01",
+            "+1",
+            "-0",
+            "1.0",
+            "1.50",
+            ".5",
+            "1e0",
+            "1E+2",
+            "-0.0e0",
+            "INF",
+            "NaN",
+            "true",
+            "0",
+            "TRUE",
+            "x",
+            "",
+            "99999999999999999999",
+            "0.0000000000000000000000001",
+            "2020-02-03",
+            "2020-02-03Z",
+            "2020-02-03+00:00",
+            "2020-02-03-05:00",
+            "12020-02-03",
+            "-0020-02-03",
+            "2020-02-03T04:05:06",
+            "2020-02-03T04:05:06.700Z",
+            "2020-02-03T24:00:00+00:00",
+            "04:05:06.0Z",
+            "2020",
+            "2020Z",
+            "2020-02",
+            "--02",
+            "--02-03",
+            "---03",
+            "P12M",
+            "P1Y",
+            "PT60M",
+            "P0D",
+            "-P1D",
+            "P1Y0M1DT24H",
         ];
         let mut literals: Vec<Literal> = Vec::new();
         for name in names {
@@ -267,7 +324,9 @@ mod tests {
             .map(|request| {
                 let conditions = request.bindings.conditions.iter();
                 let conditions = conditions
-                    .map(|condition| condition.to_string().replace("<http://www.w3.org/2001/XMLSchema#integer>", "xsd:integer"))
+                    .map(|condition| {
+                        condition.to_string().replace("<http://www.w3.org/2001/XMLSchema#integer>", "xsd:integer")
+                    })
                     .collect();
                 (request.bindings.rows.len(), conditions)
             })

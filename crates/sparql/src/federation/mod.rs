@@ -20,6 +20,8 @@ mod service_rows;
 mod plan;
 mod serialize;
 mod solve;
+#[cfg(test)]
+mod tests;
 
 pub(super) use plan::{Reader, expand, resolve, services_of};
 pub(super) use service_rows::ServiceRows;

@@ -259,7 +259,10 @@ fn a_refusal_names_what_was_asked_and_no_more() {
         format!("<{}>: blocked by the egress policy: the IRI contains a user name or password", server.iri("/a"))
     );
     let refused = egress.get(&server.iri("/a?query=secret")).send().expect_err("refused");
-    let expected = format!("<{}>: the host has no address that the egress policy permits", server.iri("/a"));
+    let expected = format!(
+        "<{}>: the host has no address that the egress policy permits; private networks need --allow-private-network",
+        server.iri("/a")
+    );
     assert_eq!(refused.to_string(), expected);
     assert!(!format!("{refused:?}").contains("10.1.2.3"));
 }
