@@ -190,7 +190,8 @@ fn read_descriptions(graph: &TripleGraph, document: &Document<'_>) -> Option<Cat
     let datasets = without_references(graph, schema_org::datasets(graph));
     let is_described = document.is_page && !datasets.is_empty() || schema_org::is_description(graph, &datasets);
     if is_described {
-        return Some(Catalog { dialect: Dialect::SchemaOrg, ..from_graph(&schema_org::to_dcat(graph, &datasets)) });
+        let converted = schema_org::to_dcat(graph, &datasets, document.base);
+        return Some(Catalog { dialect: Dialect::SchemaOrg, ..from_graph(&converted) });
     }
     let datasets = void_datasets(graph);
     is_description(graph, &datasets).then(|| Catalog { dialect: Dialect::Void, ..read_nodes(graph, datasets) })
@@ -338,7 +339,7 @@ fn dump_header(graph: &TripleGraph, header: TermId, document: &Document<'_>) -> 
     if !schema_org::datasets(&copy).contains(&node) {
         return Some((copy, node));
     }
-    let converted = schema_org::to_dcat(&copy, &[node]);
+    let converted = schema_org::to_dcat(&copy, &[node], document.base);
     let node = instances_of(&converted, dcat::DATASET).next()?;
     Some((converted, node))
 }
@@ -441,6 +442,7 @@ impl<'g> NodeReader<'g> {
         for provenance in self.parts(dcterms::PROVENANCE) {
             notes.extend(provenance.texts(&[rdfs::LABEL, dcterms::DESCRIPTION]));
         }
+        notes.extend(super::croissant::field_texts(self));
         notes
     }
 

@@ -6,6 +6,7 @@ mod ckan;
 mod bounded_description;
 mod citing_works;
 mod coverage;
+mod croissant;
 mod data_json;
 mod dataset;
 pub mod dcat;

@@ -2,8 +2,9 @@
 //! an equivalent in DCAT are kept.
 //! <https://schema.org/Dataset>, <http://mlcommons.org/croissant/1.0>
 
+use super::croissant;
 use super::dcat_builder::{DcatBuilder, FieldKind, Subject};
-use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, rdf, schema, skos, spdx, vcard};
+use lodeseek_rdf::vocab::{adms, croissant as terms, dcat, dcterms, foaf, rdf, schema, skos, spdx, vcard};
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
 use oxrdf::{BlankNode, Literal, NamedNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,6 +16,8 @@ const NAMESPACE: &str = "://schema.org/";
 /// (class of schema.org or Croissant, class of DCAT). Datasets are distinguished from references to datasets first.
 const CLASSES: &[(&str, &str)] = &[
     ("DataDownload", dcat::DISTRIBUTION_CLASS),
+    ("FileObject", dcat::DISTRIBUTION_CLASS),
+    ("FileSet", dcat::DISTRIBUTION_CLASS),
     ("DataCatalog", dcat::CATALOG),
     ("Person", foaf::AGENT),
     ("Organization", foaf::AGENT),
@@ -60,7 +63,6 @@ pub(super) const AGENT_PROPERTIES: &[&str] = &[
     "sourceOrganization",
     "sponsor",
 ];
-const CROISSANT: &str = "http://mlcommons.org/croissant/";
 
 const OF_DATASET: &[(&str, &str, FieldKind)] = &[
     ("name", dcterms::TITLE, FieldKind::Text),
@@ -190,16 +192,23 @@ fn page_nodes(graph: &TripleGraph, datasets: &[TermId]) -> Vec<TermId> {
     nodes
 }
 
-/// Converts the graph with these datasets to DCAT.
-pub(super) fn to_dcat(graph: &TripleGraph, datasets: &[TermId]) -> TripleGraph {
+/// Converts the graph with these datasets to DCAT. `base` is the address of the document, which names of nodes are relative to.
+pub(super) fn to_dcat(graph: &TripleGraph, datasets: &[TermId], base: &str) -> TripleGraph {
     let kinds = kinds(graph, datasets);
+    let contained = croissant::contained_files(graph);
     let published = subjects_of(graph, "publisher");
     let mut builder = DcatBuilder::default();
     for triple in graph.triples() {
-        let plain = graph.to_triple(*triple);
+        let mut plain = graph.to_triple(*triple);
         let subject = renamed(plain.subject);
         let kind = kinds.get(&triple.subject).copied();
         let predicate = graph.term(triple.predicate);
+        if let Term::Literal(literal) = &plain.object
+            && literal.language().is_some()
+            && croissant::is_without_language(local(predicate), predicate.text(), literal.value())
+        {
+            plain.object = croissant::untagged(literal).into();
+        }
         let object = lodeseek_rdf::relabelled_term(plain.object, &mut grouped);
         if plain.predicate.as_str() == rdf::TYPE {
             if let Some(class) = kind {
@@ -208,6 +217,16 @@ pub(super) fn to_dcat(graph: &TripleGraph, datasets: &[TermId]) -> TripleGraph {
             if local(graph.term(triple.object)) != Some("Dataset") || kind != Some(dcat::DATASET) {
                 builder.add(&subject, rdf::TYPE, object);
             }
+            if let (true, Subject::NamedNode(node)) = (croissant::is_class(graph.term(triple.object)), &subject)
+                && let Some(name) = croissant::local_name(node.as_str(), base)
+            {
+                builder.add(&subject, dcterms::IDENTIFIER, Literal::new_simple_literal(name));
+            }
+            continue;
+        }
+        // The path of a file in an archive is no address.
+        if contained.contains(&triple.subject) && matches!(local(predicate), Some("contentUrl")) {
+            builder.add(&subject, schema::CONTENT_URL, object);
             continue;
         }
         match (local(predicate), kind) {
@@ -224,8 +243,11 @@ pub(super) fn to_dcat(graph: &TripleGraph, datasets: &[TermId]) -> TripleGraph {
 
 /// Adds a statement outside of schema.org's namespace. Two properties of Croissant's files have equivalents in DCAT.
 fn foreign_statement(builder: &mut DcatBuilder, subject: &Subject, class: Option<&str>, predicate: &str, object: Term) {
-    let croissant = predicate.strip_prefix(CROISSANT).filter(|_| class == Some(dcat::DISTRIBUTION_CLASS));
+    let croissant = predicate.strip_prefix(terms::NAMESPACE).filter(|_| class == Some(dcat::DISTRIBUTION_CLASS));
     match (croissant, &object) {
+        (_, Term::Literal(address)) if predicate == dcterms::CONFORMS_TO => {
+            builder.resource(subject, predicate, address.value());
+        }
         (Some("contentUrl"), _) => builder.add(subject, dcat::DOWNLOAD_URL, object),
         (Some("md5"), Term::Literal(number)) if is_hex(number.value()) => {
             checksum(builder, subject, number.value(), spdx::MD5);
@@ -265,7 +287,7 @@ fn kinds(graph: &TripleGraph, datasets: &[TermId]) -> FxHashMap<TermId, &'static
         let found = match (graph.term(triple.predicate).text(), local(graph.term(triple.predicate))) {
             (rdf::TYPE, _) => {
                 let term = graph.term(triple.object);
-                let file = term.text().strip_prefix(CROISSANT).is_some_and(|name| name.starts_with("File"));
+                let file = term.text().strip_prefix(terms::NAMESPACE).is_some_and(|name| name.starts_with("File"));
                 let class = local(term).and_then(|name| CLASSES.iter().find(|(own, _)| *own == name));
                 let class = class.map(|(_, class)| *class).or(file.then_some(dcat::DISTRIBUTION_CLASS));
                 class.map(|class| (triple.subject, class))
@@ -298,6 +320,17 @@ fn checksum(builder: &mut DcatBuilder, file: &Subject, number: &str, algorithm: 
     builder.add(&part, spdx::ALGORITHM, NamedNode::new_unchecked(algorithm));
 }
 
+/// Adds the size of a file. DCAT has the number of bytes; a size with a unit is kept as well.
+fn content_size(builder: &mut DcatBuilder, file: &Subject, size: &Literal) {
+    let bytes = croissant::size_in_bytes(size.value());
+    if let Some(bytes) = bytes {
+        builder.typed(file, dcat::BYTE_SIZE, &bytes.to_string(), "integer");
+    }
+    if bytes.is_none_or(|bytes| size.value() != bytes.to_string()) {
+        builder.add(file, schema::CONTENT_SIZE, size.clone());
+    }
+}
+
 fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &str, object: Term) {
     let fields = match class {
         dcat::DATASET => OF_DATASET,
@@ -322,6 +355,12 @@ fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &s
         }
         Term::Literal(keywords) if (name, class) == ("keywords", dcat::DATASET) => {
             return add_keywords(builder, subject, keywords);
+        }
+        Term::Literal(size) if (name, class) == ("contentSize", dcat::DISTRIBUTION_CLASS) => {
+            return content_size(builder, subject, size);
+        }
+        Term::Literal(page) if name == "sameAs" && class == dcat::DATASET => {
+            return builder.resource(subject, schema::SAME_AS, page.value());
         }
         _ => {}
     }

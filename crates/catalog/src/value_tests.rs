@@ -425,7 +425,10 @@ fn coverage_is_read_from_nodes_and_texts() {
     }
     let place = |dataset: &Dataset| dataset.declared_place().map(|one| one.bounds.to_string()).unwrap_or_default();
     for (coverage, expected) in [
-        (r#"{"@type": "Place", "geo": {"@type": "GeoShape", "polygon": "{\"type\": \"Point\", \"coordinates\": [4, 50]}"}}"#, "4,50,4,50"),
+        (
+            r#"{"@type": "Place", "geo": {"@type": "GeoShape", "polygon": "{\"type\": \"Point\", \"coordinates\": [4, 50]}"}}"#,
+            "4,50,4,50",
+        ),
         (r#"{"@list": [{"geo": {"@type": "GeoCoordinates", "latitude": 50, "longitude": 4.5}}]}"#, "4.5,50,4.5,50"),
         (r#"{"@type": "GeoShape", "box": "49.4 2.5 51.6 6.5"}"#, "2.5,49.4,6.5,51.6"),
         (r#"{"geo": {"@type": "GeoShape", "circle": "0,10 111320"}}"#, "9,-1,11,1"),

@@ -399,6 +399,36 @@ vocabulary! {
         MAINTAINER = "maintainer",
         PROVIDER = "provider",
         SOURCE_ORGANIZATION = "sourceOrganization",
+        DESCRIPTION = "description",
+        VARIABLE_MEASURED = "variableMeasured",
+        CONTENT_SIZE = "contentSize",
+        CONTENT_URL = "contentUrl",
+        CONTAINED_IN = "containedIn",
+    }
+}
+vocabulary! {
+    /// Croissant, for datasets for machine learning: <https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html>.
+    croissant = "http://mlcommons.org/croissant/" {
+        FILE_OBJECT = "FileObject",
+        FILE_SET = "FileSet",
+        RECORD_SET = "recordSet",
+        FIELD = "field",
+        SUB_FIELD = "subField",
+        ANNOTATION = "annotation",
+        CONTAINED_IN = "containedIn",
+        CONTENT_URL = "contentUrl",
+        MD5 = "md5",
+        CITE_AS = "citeAs",
+        DATA_TYPE = "dataType",
+    }
+}
+vocabulary! {
+    /// CSV on the Web: <https://www.w3.org/TR/tabular-metadata/>.
+    csvw = "http://www.w3.org/ns/csvw#" {
+        TABLE_SCHEMA = "tableSchema",
+        COLUMN = "column",
+        NAME = "name",
+        TITLE = "title",
     }
 }
 vocabulary! {
@@ -685,6 +715,8 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("hydra", hydra::ALL),
     ("sh", sh::ALL),
     ("schema", schema::ALL),
+    ("croissant", croissant::ALL),
+    ("csvw", csvw::ALL),
     ("cito", cito::ALL),
     ("geo", geo::ALL),
     ("geosparql", geosparql::ALL),

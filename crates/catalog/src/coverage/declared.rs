@@ -176,11 +176,14 @@ impl<'d> CoverageReader<'d> {
             }
         }
         let circle = self.texts(node, schema::CIRCLE).find_map(box_of_circle);
-        let circle = circle.or_else(|| self.parts(node, schema::GEO_MIDPOINT).find_map(|middle| {
-            let [longitude, latitude] = [schema::LONGITUDE, schema::LATITUDE].map(|property| self.number(middle, property));
-            let radius = self.texts(node, schema::GEO_RADIUS).find_map(radius_in_metres)?;
-            box_around(longitude?, latitude?, radius)
-        }));
+        let circle = circle.or_else(|| {
+            self.parts(node, schema::GEO_MIDPOINT).find_map(|middle| {
+                let [longitude, latitude] =
+                    [schema::LONGITUDE, schema::LATITUDE].map(|property| self.number(middle, property));
+                let radius = self.texts(node, schema::GEO_RADIUS).find_map(radius_in_metres)?;
+                box_around(longitude?, latitude?, radius)
+            })
+        });
         circle.or_else(|| self.position(node, [schema::LONGITUDE, schema::LATITUDE]))
     }
 

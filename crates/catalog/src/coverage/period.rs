@@ -283,7 +283,11 @@ impl Period {
 /// separate the ends.
 fn split_interval(text: &str) -> Option<(&str, &str)> {
     let text = match text.split_once('/') {
-        Some((repeat, rest)) if repeat.strip_prefix('R').is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit())) => rest,
+        Some((repeat, rest))
+            if repeat.strip_prefix('R').is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit())) =>
+        {
+            rest
+        }
         _ => text,
     };
     let slashes: Vec<usize> = text.match_indices('/').map(|(place, _)| place).take(6).collect();

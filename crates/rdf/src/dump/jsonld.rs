@@ -26,6 +26,9 @@ const MAX_LISTED: usize = 10;
 const CONTEXTS: &[(&str, &str)] = &[
     ("http://schema.org", include_str!("contexts/schema.jsonld")),
     ("https://schema.org", include_str!("contexts/schema.jsonld")),
+    ("http://mlcommons.org/croissant/", include_str!("contexts/croissant.jsonld")),
+    ("https://mlcommons.org/croissant/", include_str!("contexts/croissant.jsonld")),
+    ("https://w3id.org/ro/crate/", include_str!("contexts/ro_crate.jsonld")),
     ("http://www.w3.org/ns/dcat", include_str!("contexts/dcat.jsonld")),
     ("https://www.w3.org/ns/dcat", include_str!("contexts/dcat.jsonld")),
     ("https://semiceu.github.io/DCAT-AP/", include_str!("contexts/dcat.jsonld")),

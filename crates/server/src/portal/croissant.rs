@@ -4,15 +4,16 @@
 use crate::AppState;
 use crate::documentation::{BadRequest, Id, NotFound, Text};
 use crate::error::ApiError;
+use crate::portal::compaction::{CROISSANT_TERMS, Compaction, PROV, WIKIDATA};
 use crate::portal::metadata::{Checksum, File, PortalMetadata};
 use crate::portal::schema_org::common;
 use crate::public_url::LinkBase;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use lodeseek_catalog::{DatasetId, Scheme};
+use lodeseek_catalog::{DatasetId, Location, Scheme};
 use lodeseek_engine::Card;
-use lodeseek_rdf::vocab;
+use lodeseek_rdf::{TripleGraph, vocab};
 use serde_json::{Value, json};
 
 /// IRI of the implemented version.
@@ -37,12 +38,18 @@ pub(crate) async fn croissant(
         "no Croissant document for {id}: it has neither files nor machine learning metadata"
     ));
     let document = state.work(move |state| {
-        let (described, card) = (PortalMetadata::read(&state.store, &id)?, state.searcher.catalog().card(&id)?);
-        let (Some(described), Some(card)) = (described, card) else { return Err(missing) };
+        let graph = state.store.description_graph(&id)?;
+        let described = PortalMetadata::from_graph(&graph, state.store.iris(), &id);
+        let (Some(described), Some(card)) = (described, state.searcher.catalog().card(&id)?) else {
+            return Err(missing);
+        };
+        let own = links.link(&described.iri, state.store.iris());
+        if let Some(document) = original(&graph, &described, &own, links.as_str()) {
+            return Ok(document);
+        }
         if !is_for_learning(&described) {
             return Err(none);
         }
-        let own = links.link(&described.iri, state.store.iris());
         Ok(document(&described, &card, &own, links.as_str()))
     });
     let document = document.await?;
@@ -54,6 +61,54 @@ fn is_for_learning(described: &PortalMetadata) -> bool {
     let metadata = &described.dataset.metadata;
     let listed = metadata.uses.is_some() || metadata.themes_of(Scheme::Task).next().is_some();
     !described.files.is_empty() || listed
+}
+
+/// Returns the document of a dataset whose description is in Croissant's terms: all of its statements. `None` for others.
+fn original(graph: &TripleGraph, described: &PortalMetadata, own: &str, base: &str) -> Option<Value> {
+    let is_served = |file: &&File| matches!(file.location, Location::File(_)) && file.syntax().is_some();
+    let served = described.files.iter().filter(is_served);
+    let addresses = served.map(|file| (file.key.clone(), described.address(file, base))).collect();
+    let mut compaction = Compaction::new(graph, &described.iri, addresses)?;
+    if !compaction.is_croissant() {
+        return None;
+    }
+    let version = compaction.croissant_version();
+    let is_old = version == Some("1.0");
+    let mut value = compaction.dataset(!is_old);
+    if version.is_none() {
+        let further = value.remove("conformsTo");
+        value.insert("conformsTo".to_owned(), further.map_or_else(|| json!(VERSION), |further| json!([VERSION, further])));
+    }
+    let source = described.dataset.metadata.source.as_deref();
+    value.insert("@id".to_owned(), json!(source.unwrap_or(&described.iri)));
+    value.insert("@type".to_owned(), json!("sc:Dataset"));
+    value.entry("url").or_insert_with(|| json!(own));
+    value.insert("@context".to_owned(), full_context(is_old));
+    Some(Value::Object(value))
+}
+
+/// Returns the standard context of Croissant 1.1, or of 1.0, with terms of both that it does not have.
+fn full_context(is_old: bool) -> Value {
+    let mut context = context();
+    for term in CROISSANT_TERMS {
+        let is_of_schema = is_old && *term == "containedIn";
+        if !is_of_schema {
+            context[term] = json!(format!("cr:{term}"));
+        }
+    }
+    context["rai"] = json!("http://mlcommons.org/croissant/RAI/");
+    context["wd"] = json!(WIKIDATA);
+    context["prov"] = json!(PROV);
+    for term in ["data", "examples"] {
+        context[term] = json!({ "@id": format!("cr:{term}"), "@type": "@json" });
+    }
+    context["dataType"] = json!({ "@id": "cr:dataType", "@type": "@vocab" });
+    if !is_old {
+        for term in ["name", "description"] {
+            context[term] = json!({ "@container": "@language" });
+        }
+    }
+    context
 }
 
 /// Returns the document. Files stay at their original addresses and may change there. Therefore the dataset is declared live,

@@ -13,7 +13,7 @@ use oxsdatatypes::{DateTime, TimezoneOffset};
 use std::collections::HashSet;
 use std::str::FromStr;
 
-const MEDIA_TYPES: &str = "www.iana.org/assignments/media-types/";
+pub(crate) const MEDIA_TYPES: &str = "www.iana.org/assignments/media-types/";
 
 /// An agent or a concept with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -276,7 +276,7 @@ impl File {
     }
 
     /// Returns the RDF syntax of the file.
-    fn syntax(&self) -> Option<RdfSyntax> {
+    pub(crate) fn syntax(&self) -> Option<RdfSyntax> {
         match self.label().as_str() {
             "N-Triples" | "N-Quads" => Some(RdfSyntax::NTriples),
             "JSON-LD" => Some(RdfSyntax::JsonLd),

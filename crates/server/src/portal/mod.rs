@@ -4,6 +4,7 @@
 mod catalog;
 pub(crate) mod cite;
 pub(crate) mod ckan;
+mod compaction;
 mod croissant;
 mod feed;
 pub(crate) mod metadata;

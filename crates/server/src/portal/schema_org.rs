@@ -117,6 +117,7 @@ fn description(described: &PortalMetadata, card: Option<&Card>) -> String {
     let own = described.dataset.metadata.description().unwrap_or_default();
     let mut text = own.to_owned();
     if let Some(card) = card
+        && card.profile.triples > 0
         && text.chars().count() < *DESCRIPTION.start()
     {
         let (title, profile) = (described.dataset.metadata.title(), &card.profile);

@@ -1,0 +1,478 @@
+//! Compacts the statements of a description to JSON-LD in the terms of Croissant and schema.org, as their documents write them.
+//!
+//! It reverses what the catalogue does with such documents: terms of DCAT become those of schema.org, and nodes get the names that
+//! their document had.
+
+use crate::portal::metadata::MEDIA_TYPES;
+use lodeseek_rdf::vocab::{adms, croissant, dcat, dcterms, foaf, lodeseek, owl, rdf, schema, skos, spdx, vcard};
+use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph, local_name};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Map, Value, json};
+
+/// Maximum depth of nested nodes. Descriptions have at most eight steps.
+const MAX_DEPTH: usize = 16;
+/// Maximum number of statements of a node that is repeated where it occurs; larger ones are referenced.
+const MAX_REPEATED: usize = 8;
+const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+const RDF_JSON: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON";
+/// Namespace of Croissant's properties for responsible AI.
+const RAI: &str = "http://mlcommons.org/croissant/RAI/";
+
+/// (property of a description, property of schema.org).
+const TERMS: &[(&str, &str)] = &[
+    (dcterms::TITLE, "name"),
+    (dcterms::ALTERNATIVE, "alternateName"),
+    (dcterms::DESCRIPTION, "description"),
+    (dcat::LANDING_PAGE, "url"),
+    (dcterms::LICENSE, "license"),
+    (dcterms::CREATOR, "creator"),
+    (dcterms::PUBLISHER, "publisher"),
+    (dcterms::CONTRIBUTOR, "contributor"),
+    (dcterms::ISSUED, "datePublished"),
+    (dcterms::MODIFIED, "dateModified"),
+    (dcterms::CREATED, "dateCreated"),
+    (dcterms::LANGUAGE, "inLanguage"),
+    (dcterms::SPATIAL, "spatialCoverage"),
+    (dcterms::TEMPORAL, "temporalCoverage"),
+    (dcterms::IS_PART_OF, "isPartOf"),
+    (dcterms::HAS_PART, "hasPart"),
+    (dcterms::CONFORMS_TO, "conformsTo"),
+    (dcat::VERSION, "version"),
+    (dcat::KEYWORD, "keywords"),
+    (dcat::CONTACT_POINT, "contactPoint"),
+    (dcat::DISTRIBUTION, "distribution"),
+    (dcat::DOWNLOAD_URL, "contentUrl"),
+    (dcat::ACCESS_URL, "url"),
+    (dcat::MEDIA_TYPE, "encodingFormat"),
+    (dcterms::FORMAT, "encodingFormat"),
+    (adms::IDENTIFIER, "identifier"),
+    (foaf::NAME, "name"),
+    (foaf::HOMEPAGE, "url"),
+    (foaf::MBOX, "email"),
+    (vcard::FN, "name"),
+    (vcard::HAS_EMAIL, "email"),
+    (skos::PREF_LABEL, "name"),
+];
+
+/// Terms of Croissant's context, without a prefix. Some documents have them in the namespace of schema.org by mistake.
+pub(super) const CROISSANT_TERMS: &[&str] = &[
+    "annotation",
+    "arrayShape",
+    "citeAs",
+    "column",
+    "containedIn",
+    "data",
+    "dataType",
+    "equivalentProperty",
+    "examples",
+    "excludes",
+    "extract",
+    "field",
+    "fileObject",
+    "fileProperty",
+    "fileSet",
+    "format",
+    "includes",
+    "isArray",
+    "isEnumeration",
+    "isLiveDataset",
+    "jsonPath",
+    "key",
+    "md5",
+    "parentField",
+    "path",
+    "readLines",
+    "recordSet",
+    "references",
+    "regex",
+    "repeated",
+    "replace",
+    "samplingRate",
+    "sdVersion",
+    "separator",
+    "source",
+    "subField",
+    "transform",
+    "unArchive",
+];
+
+/// Keys whose values are lists, also if there is one.
+const LISTS: &[&str] = &["annotation", "distribution", "field", "keywords", "recordSet", "subField"];
+/// Properties whose values are described there. Elsewhere, they are referenced.
+const OWNERS: &[&str] =
+    &[dcat::DISTRIBUTION, croissant::RECORD_SET, croissant::FIELD, croissant::SUB_FIELD, croissant::ANNOTATION];
+/// Namespaces with statements of this program and of its store about a dataset.
+const INTERNAL: &[&str] = &[
+    lodeseek::NAMESPACE,
+    owl::NAMESPACE,
+    "http://rdfs.org/ns/void#",
+    "http://www.w3.org/ns/sparql-service-description#",
+    "http://www.w3.org/ns/dqv#",
+    "http://www.w3.org/ns/adms#",
+    dcat::NAMESPACE,
+    dcterms::NAMESPACE,
+    rdf::NAMESPACE,
+];
+/// Namespaces of classes that follow from the property that leads to the node.
+const IMPLIED_CLASSES: &[&str] = &[dcat::NAMESPACE, dcterms::NAMESPACE, foaf::NAMESPACE, vcard::NAMESPACE, adms::NAMESPACE];
+
+/// Description that is compacted.
+pub(super) struct Compaction<'g> {
+    graph: &'g TripleGraph,
+    /// IRI of the dataset: nodes under it are parts of the description.
+    dataset: String,
+    node: TermId,
+    /// Nodes that are described at one place.
+    owned: FxHashSet<TermId>,
+    /// Numbers of references to each node.
+    references: FxHashMap<TermId, u32>,
+    /// Nodes that were written.
+    written: FxHashSet<TermId>,
+    /// Addresses of local files by the names of their parts. They are served in another form, so that sizes and checksums differ.
+    addresses: FxHashMap<String, String>,
+    /// If true, the context declares names and descriptions as maps of languages.
+    has_language_maps: bool,
+}
+
+impl<'g> Compaction<'g> {
+    /// Returns the compaction of a dataset's description; `None` if the graph has none.
+    ///
+    /// `addresses` are those of local files, by the names of their parts.
+    pub(super) fn new(graph: &'g TripleGraph, dataset: &str, addresses: FxHashMap<String, String>) -> Option<Self> {
+        let node = graph.iri(dataset)?;
+        let owners: Vec<TermId> = OWNERS.iter().filter_map(|owner| graph.iri(owner)).collect();
+        let (mut owned, mut references) = (FxHashSet::default(), FxHashMap::default());
+        for triple in graph.triples().iter().filter(|triple| graph.is_resource(triple.object)) {
+            *references.entry(triple.object).or_insert(0) += 1;
+            if owners.contains(&triple.predicate) {
+                owned.insert(triple.object);
+            }
+        }
+        let written = FxHashSet::from_iter([node]);
+        let dataset = format!("{dataset}#");
+        Some(Self { graph, dataset, node, owned, references, written, addresses, has_language_maps: false })
+    }
+
+    /// If true, the description has statements in Croissant's terms.
+    pub(super) fn is_croissant(&self) -> bool {
+        let own = |id: TermId| match self.graph.term(id) {
+            TermRef::Iri(iri) => iri.starts_with(croissant::NAMESPACE),
+            _ => false,
+        };
+        self.graph.triples().iter().any(|triple| own(triple.predicate) || own(triple.object))
+    }
+
+    /// Returns the version of Croissant to which the description conforms, for example `1.0`.
+    pub(super) fn croissant_version(&self) -> Option<&'g str> {
+        let versions = self.objects(self.node, dcterms::CONFORMS_TO);
+        versions.filter_map(|id| self.graph.term(id).text().strip_prefix(croissant::NAMESPACE)).max()
+    }
+
+    /// Returns the properties of the dataset. With `has_language_maps`, texts in other languages than English are in maps.
+    pub(super) fn dataset(&mut self, has_language_maps: bool) -> Map<String, Value> {
+        self.has_language_maps = has_language_maps;
+        let mut object = Map::new();
+        self.properties(self.node, &mut object, 0);
+        object
+    }
+
+    fn objects(&self, node: TermId, property: &str) -> impl Iterator<Item = TermId> + use<'g> {
+        let property = self.graph.iri(property);
+        let triples = self.graph.subject_triples(node).iter();
+        triples.filter(move |triple| Some(triple.predicate) == property).map(|triple| triple.object)
+    }
+
+    fn text(&self, node: TermId, property: &str) -> Option<&'g str> {
+        self.objects(node, property).map(|id| self.graph.term(id).text()).next()
+    }
+
+    /// Returns the key of a property; `None` for statements of this program.
+    fn key(&self, node: TermId, property: &str) -> Option<String> {
+        if let Some((_, term)) = TERMS.iter().find(|(own, _)| *own == property) {
+            return Some((*term).to_owned());
+        }
+        if let Some(local) = property.strip_prefix(RAI) {
+            return Some(format!("rai:{local}"));
+        }
+        if let Some(local) = property.strip_prefix(croissant::NAMESPACE) {
+            return Some(match (CROISSANT_TERMS.contains(&local), local.contains('/')) {
+                (true, _) => local.to_owned(),
+                (false, false) => format!("cr:{local}"),
+                (false, true) => property.to_owned(),
+            });
+        }
+        if let Some(local) = schema_name(property) {
+            return Some(local.to_owned());
+        }
+        let is_internal = INTERNAL.iter().any(|namespace| property.starts_with(namespace));
+        let is_checksum = property == spdx::CHECKSUM || property == rdf::TYPE;
+        (!is_checksum && !(is_internal && node == self.node)).then(|| property.to_owned())
+    }
+
+    fn properties(&mut self, node: TermId, object: &mut Map<String, Value>, depth: usize) {
+        let graph = self.graph;
+        let mut values: Vec<(String, Value)> = Vec::new();
+        for triple in graph.subject_triples(node) {
+            let property = graph.term(triple.predicate).text();
+            match property {
+                rdf::TYPE | owl::SAME_AS | dcterms::IDENTIFIER => continue,
+                spdx::CHECKSUM => values.extend(self.checksum(triple.object)),
+                dcat::BYTE_SIZE => values.extend(self.byte_size(node, triple.object)),
+                _ => {
+                    let Some(key) = self.key(node, property) else { continue };
+                    if let Some(value) = self.value(&key, property, triple.object, depth) {
+                        values.push((key, value));
+                    }
+                }
+            }
+        }
+        let mut lists: Map<String, Value> = Map::new();
+        for (key, value) in values {
+            match lists.entry(key).or_insert_with(|| Value::Array(Vec::new())) {
+                Value::Array(list) => list.push(value),
+                _ => {}
+            }
+        }
+        for (key, value) in lists {
+            let Value::Array(mut list) = value else { continue };
+            sort(&mut list);
+            list.dedup();
+            let is_map = self.has_language_maps && matches!(key.as_str(), "name" | "description");
+            let value = match list.len() {
+                _ if is_map && list.iter().any(Value::is_object) => language_map(&list),
+                1 if !LISTS.contains(&key.as_str()) => list.pop().unwrap_or_default(),
+                _ => Value::Array(list),
+            };
+            object.insert(key, value);
+        }
+        if let TermRef::Iri(iri) = graph.term(node)
+            && let Some(address) = iri.strip_prefix(&self.dataset).and_then(|part| self.addresses.get(part))
+        {
+            object.insert("contentUrl".to_owned(), json!(address));
+            for key in ["contentSize", "md5", "sha256"] {
+                object.remove(key);
+            }
+        }
+    }
+
+    /// Returns the classes of a node, without those that follow from the property that leads to it.
+    fn classes(&self, node: TermId) -> Option<Value> {
+        let mut classes: Vec<String> = self
+            .objects(node, rdf::TYPE)
+            .map(|class| self.graph.term(class).text())
+            .filter(|class| !IMPLIED_CLASSES.iter().any(|namespace| class.starts_with(namespace)))
+            .map(|class| schema_name(class).map_or_else(|| compact_iri(class), str::to_owned))
+            .collect();
+        classes.sort();
+        match classes.len() {
+            0 if self.objects(node, foaf::NAME).next().is_some() => Some(json!("Organization")),
+            0 => None,
+            1 => Some(json!(classes[0])),
+            _ => Some(json!(classes)),
+        }
+    }
+
+    /// Returns the name of a node in the document: the one that it had, or else its IRI.
+    fn id(&self, node: TermId) -> Option<String> {
+        let TermRef::Iri(iri) = self.graph.term(node) else { return None };
+        let Some(part) = iri.strip_prefix(&self.dataset) else { return Some(iri.to_owned()) };
+        if let Some(name) = self.text(node, dcterms::IDENTIFIER).or_else(|| self.text(node, owl::SAME_AS)) {
+            return Some(name.to_owned());
+        }
+        let is_shared = self.references.get(&node).is_some_and(|count| *count > 1);
+        let is_owned = self.owned.contains(&node);
+        match (is_owned, is_shared && self.is_large(node)) {
+            (true, _) => Some(part.to_owned()),
+            (false, true) => Some(format!("_:{part}")),
+            (false, false) => None,
+        }
+    }
+
+    /// If true, a node is not repeated: it has nodes or many statements.
+    fn is_large(&self, node: TermId) -> bool {
+        let triples = self.graph.subject_triples(node);
+        let has_nodes = triples.iter().any(|triple| {
+            self.graph.is_resource(triple.object) && !self.graph.subject_triples(triple.object).is_empty()
+        });
+        has_nodes || triples.len() > MAX_REPEATED
+    }
+
+    fn value(&mut self, key: &str, property: &str, object: TermId, depth: usize) -> Option<Value> {
+        let graph = self.graph;
+        match graph.term(object) {
+            TermRef::Literal { lexical, kind } => Some(literal(key, lexical, kind)),
+            TermRef::Triple(_) => None,
+            TermRef::Iri(_) | TermRef::Blank(_) if object == self.node => None,
+            TermRef::Iri(iri) if graph.subject_triples(object).is_empty() => Some(reference(key, property, iri)),
+            TermRef::Iri(_) | TermRef::Blank(_) => {
+                if property == dcterms::TEMPORAL
+                    && let Some(interval) = self.interval(object)
+                {
+                    return Some(json!(interval));
+                }
+                if property == adms::IDENTIFIER {
+                    return self.text(object, skos::NOTATION).map(|text| json!(text));
+                }
+                self.node(property, object, depth)
+            }
+        }
+    }
+
+    /// Returns a node: described, or as a reference if it is described elsewhere.
+    fn node(&mut self, property: &str, node: TermId, depth: usize) -> Option<Value> {
+        let id = self.id(node);
+        let is_elsewhere = self.owned.contains(&node) && !OWNERS.contains(&property);
+        if let Some(id) = &id
+            && (is_elsewhere || !self.written.insert(node))
+        {
+            return Some(json!({ "@id": id }));
+        }
+        if depth >= MAX_DEPTH {
+            return None;
+        }
+        let mut object = Map::new();
+        object.extend(self.classes(node).map(|classes| ("@type".to_owned(), classes)));
+        object.extend(id.map(|id| ("@id".to_owned(), json!(id))));
+        self.properties(node, &mut object, depth + 1);
+        Some(Value::Object(object))
+    }
+
+    fn interval(&self, period: TermId) -> Option<String> {
+        let [start, end] = [dcat::START_DATE, dcat::END_DATE].map(|bound| self.text(period, bound));
+        match (start, end) {
+            (None, None) => None,
+            (start, end) => Some(format!("{}/{}", start.unwrap_or(".."), end.unwrap_or(".."))),
+        }
+    }
+
+    fn checksum(&self, part: TermId) -> Option<(String, Value)> {
+        let value = self.text(part, spdx::CHECKSUM_VALUE)?;
+        let key = match self.text(part, spdx::ALGORITHM)? {
+            spdx::MD5 => "md5",
+            spdx::SHA256 => "sha256",
+            _ => return None,
+        };
+        Some((key.to_owned(), json!(value)))
+    }
+
+    /// Returns the number of bytes, if the description has no size with a unit.
+    fn byte_size(&self, file: TermId, bytes: TermId) -> Option<(String, Value)> {
+        let is_stated = self.objects(file, schema::CONTENT_SIZE).next().is_some();
+        let size = format!("{} B", self.graph.term(bytes).text());
+        (!is_stated).then(|| ("contentSize".to_owned(), json!(size)))
+    }
+}
+
+/// Returns texts by their languages; those without one are in the default language, English.
+fn language_map(texts: &[Value]) -> Value {
+    let mut map: Map<String, Value> = Map::new();
+    for text in texts {
+        let (language, value) = match text {
+            Value::Object(tagged) => (tagged["@language"].as_str().unwrap_or("en"), &tagged["@value"]),
+            plain => ("en", plain),
+        };
+        let next = match map.remove(language) {
+            None => value.clone(),
+            Some(Value::Array(mut values)) => {
+                values.push(value.clone());
+                Value::Array(values)
+            }
+            Some(first) => json!([first, value]),
+        };
+        map.insert(language.to_owned(), next);
+    }
+    Value::Object(map)
+}
+
+/// Sorts nodes by their names, and texts: statements have no order.
+fn sort(list: &mut [Value]) {
+    list.sort_by_cached_key(|value| match value {
+        Value::Object(object) => {
+            let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            (natural(&text("@id")), natural(&text("name")))
+        }
+        Value::String(text) => (natural(text), Vec::new()),
+        other => (natural(&other.to_string()), Vec::new()),
+    });
+}
+
+/// Returns a sort key in which 10 comes after 9.
+fn natural(text: &str) -> Vec<(usize, String)> {
+    let mut parts: Vec<(usize, String)> = Vec::new();
+    let mut was_digit = None;
+    for character in text.chars() {
+        let is_digit = character.is_ascii_digit();
+        match parts.last_mut() {
+            Some((length, part)) if was_digit == Some(is_digit) => {
+                part.push(character);
+                *length += usize::from(is_digit);
+            }
+            _ => parts.push((usize::from(is_digit), character.to_string())),
+        }
+        was_digit = Some(is_digit);
+    }
+    parts
+}
+
+/// Returns the local name of a property of schema.org.
+fn schema_name(property: &str) -> Option<&str> {
+    property.strip_prefix(schema::NAMESPACE).or_else(|| property.strip_prefix("http://schema.org/"))
+}
+
+/// Returns a class or datatype with a prefix of the context.
+fn compact_iri(iri: &str) -> String {
+    let is_local = |local: &&str| !local.is_empty() && !local.contains('/');
+    if let Some(local) = schema_name(iri).filter(is_local) {
+        return format!("sc:{local}");
+    }
+    for (prefix, namespace) in [("rai", RAI), ("cr", croissant::NAMESPACE), ("wd", WIKIDATA), ("prov", PROV)] {
+        if let Some(local) = iri.strip_prefix(namespace).filter(is_local) {
+            return format!("{prefix}:{local}");
+        }
+    }
+    iri.to_owned()
+}
+
+/// Namespaces of prefixes in the context.
+pub(super) const WIKIDATA: &str = "https://www.wikidata.org/wiki/";
+pub(super) const PROV: &str = "http://www.w3.org/ns/prov#";
+
+/// Returns an IRI as the value of a key. Terms of Croissant lead to nodes, those of schema.org to addresses as texts.
+fn reference(key: &str, property: &str, iri: &str) -> Value {
+    match (key, property) {
+        ("dataType", _) => json!(compact_iri(iri)),
+        ("encodingFormat", dcat::MEDIA_TYPE) => json!(iri.split(MEDIA_TYPES).last().unwrap_or(iri)),
+        ("inLanguage", _) => json!(iri),
+        ("email", _) => json!(iri.trim_start_matches("mailto:")),
+        _ if CROISSANT_TERMS.contains(&key) => json!({ "@id": iri }),
+        ("creator" | "publisher" | "contributor", _) => {
+            json!({ "@type": "Organization", "name": local_name(iri), "url": iri })
+        }
+        _ if schema_name(property).is_some() || TERMS.iter().any(|(own, _)| *own == property) => json!(iri),
+        _ => json!({ "@id": iri }),
+    }
+}
+
+/// Returns a literal as the value of a key. The default language of the context is English.
+fn literal(key: &str, lexical: &str, kind: LiteralKind<'_>) -> Value {
+    if let Some(language) = kind.language() {
+        let is_default = language == "en";
+        return if is_default { json!(lexical) } else { json!({ "@value": lexical, "@language": language }) };
+    }
+    let LiteralKind::Datatype(datatype) = kind else { return json!(lexical) };
+    match datatype.strip_prefix(XSD) {
+        Some("boolean") if matches!(lexical, "true" | "1") => json!(true),
+        Some("boolean") if matches!(lexical, "false" | "0") => json!(false),
+        Some("integer" | "int" | "long" | "nonNegativeInteger") => {
+            lexical.parse::<i64>().map_or_else(|_| json!(lexical), |number| json!(number))
+        }
+        Some("double" | "decimal" | "float") => {
+            lexical.parse::<f64>().map_or_else(|_| json!(lexical), |number| json!(number))
+        }
+        None if datatype == RDF_JSON => {
+            let parsed = serde_json::from_str(lexical).unwrap_or_else(|_| json!(lexical));
+            if matches!(key, "data" | "examples") { parsed } else { json!({ "@value": parsed, "@type": "@json" }) }
+        }
+        _ => json!(lexical),
+    }
+}
