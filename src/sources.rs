@@ -4,7 +4,7 @@ use super::ExitStatus;
 use super::output::{OutputArguments, write_json};
 use super::query::text;
 use super::terminal::{Style, counted, cut, grouped, safe};
-use lodeseek_catalog::DatasetId;
+use lodeseek_catalog::{DatasetId, plain_text};
 use lodeseek_sparql::{QueryEngine, Sources, SparqlLimits};
 use lodeseek_store::{Access, Store};
 use std::io::{self, Write};
@@ -39,7 +39,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 fn write_table(out: &mut impl Write, store: &Store, found: &Sources, limit: usize) -> anyhow::Result<()> {
     let style = Style::of_stdout();
     let line = |id: &DatasetId, number: String| -> anyhow::Result<String> {
-        let title = cut(store.entry(id)?.dataset.metadata.title(), 80);
+        let title = cut(&plain_text(store.entry(id)?.dataset.metadata.title()), 80);
         let endpoints = found.endpoints.get(id).into_iter().flatten().map(|endpoint| format!("  <{}>", safe(endpoint)));
         let name = style.faint(&format!("[{}]", safe(id.as_str())));
         Ok(format!("{number:>14}  {title}  {name}{}", endpoints.collect::<String>()))

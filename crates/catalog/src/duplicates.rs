@@ -10,7 +10,7 @@
 //! and labels of blank nodes have no effect. Graphs that are too large or complex for that are compared with their
 //! labels, and the reason reports it.
 
-use super::{Dataset, DatasetId, Node, Statement, Value};
+use super::{Dataset, DatasetId, Node, Statement, Value, plain_text};
 use lodeseek_rdf::vocab::{adms, dcterms, owl, prov, skos};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -125,7 +125,7 @@ impl Candidate {
     #[must_use]
     pub fn new(dataset: &Dataset, content: Option<&Content>) -> Self {
         let metadata = &dataset.metadata;
-        let title = if metadata.titles.is_empty() { Vec::new() } else { folded(metadata.title()) };
+        let title = if metadata.titles.is_empty() { Vec::new() } else { folded(&plain_text(metadata.title())) };
         let publisher = metadata.agents().map(|agent| folded(&agent.name).join(" ")).min();
         let publisher = publisher.filter(|name| !name.is_empty());
         let numbers = numbers(&title);
@@ -179,7 +179,8 @@ fn keys(dataset: &Dataset, content: Option<&Content>, title: &[String], publishe
     }
     if let Some(publisher) = publisher {
         let page = metadata.landing_page.as_deref().and_then(address);
-        let description = metadata.description().map(|text| folded(text).join(" ")).filter(|text| !text.is_empty());
+        let description =
+            metadata.description().map(|text| folded(&plain_text(text)).join(" ")).filter(|text| !text.is_empty());
         for (reason, other) in [(Reason::TitleAndPage, page), (Reason::TitleAndDescription, description)] {
             if let Some(other) = other {
                 keys.push(key(reason, &[&title, publisher.as_bytes(), other.as_bytes()], false));

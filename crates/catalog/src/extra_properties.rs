@@ -2,7 +2,7 @@
 
 use super::statement::{NodeCache, StatementIndex, cached};
 use super::typed_fields::agent_node;
-use super::{Dataset, Node, Value};
+use super::{Dataset, Node, Value, plain_text};
 use lodeseek_rdf::vocab::{
     adms, dcat, dcatus, dcterms, dpv, foaf, geodcatap, healthdcatap, owl, prov, rdf, rdfs, schema, skos, vcard,
 };
@@ -125,7 +125,8 @@ impl Dataset {
         for (property, name) in PROPERTIES {
             let mut values = BTreeSet::new();
             for value in texts.statements.values(&Node::Dataset, property) {
-                values.extend(texts.value_text(value).filter(|text| !text.is_empty()));
+                let text = texts.value_text(value).map(|text| plain_text(&text).into_owned());
+                values.extend(text.filter(|text| !text.is_empty()));
                 if values.len() > SHOWN {
                     values.pop_last();
                 }

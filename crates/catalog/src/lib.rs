@@ -28,6 +28,7 @@ mod lod_cloud;
 mod names;
 mod node_reader;
 pub mod papers_with_code;
+mod plain_text;
 mod registry;
 mod schema_org;
 mod source;
@@ -53,6 +54,7 @@ pub use extra_properties::ExtraProperty;
 pub use format::Format;
 pub use iris::{InvalidBase, Iris};
 pub use lodeseek_ranking::{DatasetId, InvalidDatasetId};
+pub use plain_text::plain_text;
 pub use source::{
     CatalogReader, CatalogSource, DirectCatalogReader, SerializedCatalog, SerializedDataset, SerializedError,
 };

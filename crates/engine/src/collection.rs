@@ -2,7 +2,7 @@
 
 use super::works::count_works;
 use super::{AnalysisKind, CoverageSource, EngineError, IndexOptions, Searcher, Updater, index_folder, list_vectors};
-use lodeseek_catalog::DatasetId;
+use lodeseek_catalog::{DatasetId, plain_text};
 use lodeseek_index::vectors::Precision;
 use lodeseek_store::{Entry, LoadOptions, Store};
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub fn list_datasets(store: &Store) -> Result<Vec<CollectionDataset>, EngineErro
         let state = index_state(&entry, searcher.as_ref())?;
         let id = entry.dataset.metadata.id.clone();
         datasets.push(CollectionDataset {
-            title: entry.dataset.metadata.title().to_owned(),
+            title: plain_text(entry.dataset.metadata.title()).into_owned(),
             triples: store.counts(&id, &entry.version)?.all.triples,
             state,
             modified: modified.remove(&id),

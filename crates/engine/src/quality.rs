@@ -2,7 +2,7 @@
 //! URLs are in the home in `quality/reached.json`.
 
 use super::{EngineError, Searcher};
-use lodeseek_catalog::{DatasetId, Metadata, dcat};
+use lodeseek_catalog::{DatasetId, Metadata, dcat, plain_text};
 use lodeseek_quality::{Assessment, DatasetLabel, Overview, UrlChecks, assess};
 use lodeseek_rdf::TermRef;
 use lodeseek_rdf::vocab::dcat as terms;
@@ -60,7 +60,7 @@ pub fn assess_dataset(
 fn named(metadata: &Metadata) -> DatasetLabel {
     DatasetLabel {
         id: metadata.id.clone(),
-        title: metadata.title().to_owned(),
+        title: plain_text(metadata.title()).into_owned(),
         publisher: metadata.publishers.iter().map(|agent| agent.name.clone()).min(),
     }
 }

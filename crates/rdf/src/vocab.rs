@@ -404,6 +404,7 @@ vocabulary! {
         CONTENT_SIZE = "contentSize",
         CONTENT_URL = "contentUrl",
         CONTAINED_IN = "containedIn",
+        IS_ACCESSIBLE_FOR_FREE = "isAccessibleForFree",
     }
 }
 vocabulary! {

@@ -19,6 +19,7 @@ use lodeseek_snippet::{IlluSnip, Method, MethodOptions, Provenance, Snippet, ran
 use lodeseek_store::{ContentFolder, Entry, StoreError, StoredContent};
 use oxrdf::{Literal, NamedNode, Triple};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -185,9 +186,17 @@ impl<'i> Deriver<'i> {
         content: DescribedContent,
         snippets: &IndexedSnippets,
     ) -> Result<IndexDocument, EngineError> {
-        let metadata = &entry.dataset.metadata;
-        let coverage = Coverage::new(&entry.dataset, graph);
-        let facts = facts(entry, &content.profile, graph, &coverage);
+        let changed;
+        let plain = match entry.dataset.plain_texts() {
+            Cow::Borrowed(_) => entry,
+            Cow::Owned(dataset) => {
+                changed = Entry { dataset, version: entry.version.clone(), origin: entry.origin.clone() };
+                &changed
+            }
+        };
+        let metadata = &plain.dataset.metadata;
+        let coverage = Coverage::new(&plain.dataset, graph);
+        let facts = facts(plain, &content.profile, graph, &coverage);
         let card = Card {
             metadata: metadata.clone(),
             distributions: entry.dataset.distributions.clone(),
@@ -231,7 +240,7 @@ impl<'i> Deriver<'i> {
 
 /// Returns the parts of a description from which documents are made: metadata and distributions; facets and coverage.
 fn described_parts(entry: &Entry) -> Result<[String; 2], EngineError> {
-    let metadata = serde_json::to_string(&entry.dataset.metadata)?;
+    let metadata = serde_json::to_string(&*entry.dataset.metadata.plain_texts())?;
     let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
     let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
     let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());

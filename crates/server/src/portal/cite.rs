@@ -10,7 +10,7 @@ use crate::portal::metadata::PortalMetadata;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use lodeseek_catalog::DatasetId;
+use lodeseek_catalog::{DatasetId, plain_text};
 use lodeseek_rdf::on_one_line;
 use lodeseek_store::Store;
 use oxsdatatypes::Date;
@@ -127,7 +127,7 @@ impl Citation {
         let own = metadata.landing_page.clone().or_else(|| metadata.source.clone());
         Self {
             key: metadata.id.to_string(),
-            title: on_one_line(metadata.title()),
+            title: on_one_line(&plain_text(metadata.title())),
             authors: if creators.is_empty() { publisher.iter().cloned().collect() } else { creators },
             publisher,
             date: metadata.issued.as_deref().or(metadata.modified.as_deref()).map(date).unwrap_or_default(),

@@ -114,7 +114,8 @@ const INTERNAL: &[&str] = &[
     rdf::NAMESPACE,
 ];
 /// Namespaces of classes that follow from the property that leads to the node.
-const IMPLIED_CLASSES: &[&str] = &[dcat::NAMESPACE, dcterms::NAMESPACE, foaf::NAMESPACE, vcard::NAMESPACE, adms::NAMESPACE];
+const IMPLIED_CLASSES: &[&str] =
+    &[dcat::NAMESPACE, dcterms::NAMESPACE, foaf::NAMESPACE, vcard::NAMESPACE, adms::NAMESPACE];
 
 /// Description that is compacted.
 pub(super) struct Compaction<'g> {
@@ -219,7 +220,10 @@ impl<'g> Compaction<'g> {
                 spdx::CHECKSUM => values.extend(self.checksum(triple.object)),
                 dcat::BYTE_SIZE => values.extend(self.byte_size(node, triple.object)),
                 _ => {
-                    let Some(key) = self.key(node, property) else { continue };
+                    let Some(mut key) = self.key(node, property) else { continue };
+                    if property == dcterms::IS_PART_OF && self.is_catalog(triple.object) {
+                        key = "includedInDataCatalog".to_owned();
+                    }
                     if let Some(value) = self.value(&key, property, triple.object, depth) {
                         values.push((key, value));
                     }
@@ -238,9 +242,10 @@ impl<'g> Compaction<'g> {
             sort(&mut list);
             list.dedup();
             let is_map = self.has_language_maps && matches!(key.as_str(), "name" | "description");
+            let is_list = LISTS.contains(&key.as_str()) && !list.iter().all(is_reference);
             let value = match list.len() {
                 _ if is_map && list.iter().any(Value::is_object) => language_map(&list),
-                1 if !LISTS.contains(&key.as_str()) => list.pop().unwrap_or_default(),
+                1 if !is_list => list.pop().unwrap_or_default(),
                 _ => Value::Array(list),
             };
             object.insert(key, value);
@@ -253,6 +258,10 @@ impl<'g> Compaction<'g> {
                 object.remove(key);
             }
         }
+    }
+
+    fn is_catalog(&self, node: TermId) -> bool {
+        self.objects(node, rdf::TYPE).any(|class| self.graph.term(class).text() == dcat::CATALOG)
     }
 
     /// Returns the classes of a node, without those that follow from the property that leads to it.
@@ -361,6 +370,11 @@ impl<'g> Compaction<'g> {
         let size = format!("{} B", self.graph.term(bytes).text());
         (!is_stated).then(|| ("contentSize".to_owned(), json!(size)))
     }
+}
+
+/// If true, a value only refers to a node that is described elsewhere.
+fn is_reference(value: &Value) -> bool {
+    value.as_object().is_some_and(|object| object.len() == 1 && object.contains_key("@id"))
 }
 
 /// Returns texts by their languages; those without one are in the default language, English.

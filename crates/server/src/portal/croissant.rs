@@ -77,7 +77,10 @@ fn original(graph: &TripleGraph, described: &PortalMetadata, own: &str, base: &s
     let mut value = compaction.dataset(!is_old);
     if version.is_none() {
         let further = value.remove("conformsTo");
-        value.insert("conformsTo".to_owned(), further.map_or_else(|| json!(VERSION), |further| json!([VERSION, further])));
+        value.insert(
+            "conformsTo".to_owned(),
+            further.map_or_else(|| json!(VERSION), |further| json!([VERSION, further])),
+        );
     }
     let source = described.dataset.metadata.source.as_deref();
     value.insert("@id".to_owned(), json!(source.unwrap_or(&described.iri)));

@@ -15,7 +15,7 @@ use askama::Template;
 use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use lodeseek_catalog::DatasetId;
+use lodeseek_catalog::{DatasetId, plain_text};
 use lodeseek_engine::SearchRequest;
 use std::cmp::Reverse;
 
@@ -147,12 +147,12 @@ fn entry(described: &PortalMetadata, address: &str) -> Entry {
     Entry {
         id: described.iri.clone(),
         address: uri(address),
-        title: plain(metadata.title()),
+        title: plain(&plain_text(metadata.title())),
         updated: described.modified().map_or_else(|| UNKNOWN.to_owned(), zoned),
         published: metadata.issued.as_deref().and_then(moment).map(zoned),
         authors: metadata.creators.iter().map(|agent| plain(&agent.name)).collect(),
         categories: described.keywords.iter().map(|keyword| plain(keyword)).collect(),
-        summary: plain(&shorten(metadata.description().unwrap_or_default(), SUMMARY)),
+        summary: plain(&shorten(&plain_text(metadata.description().unwrap_or_default()), SUMMARY)),
     }
 }
 

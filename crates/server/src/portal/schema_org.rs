@@ -2,7 +2,7 @@
 //! <https://schema.org/Dataset>, <https://developers.google.com/search/docs/appearance/structured-data/dataset>
 
 use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, Term};
-use lodeseek_catalog::{Scheme, Work};
+use lodeseek_catalog::{BoundingBox, Node, Period, Scheme, Value as ObjectValue, Work, plain_text};
 use lodeseek_engine::Card;
 use lodeseek_rdf::{local_name, vocab, words};
 use serde_json::{Map, Value, json};
@@ -11,6 +11,8 @@ use serde_json::{Map, Value, json};
 const DESCRIPTION: std::ops::RangeInclusive<usize> = 50..=5000;
 /// Maximum number of properties listed as variables.
 const VARIABLES: usize = 50;
+/// Maximum number of places.
+const MAX_PLACES: usize = 50;
 
 /// Serializes the description for a `<script>` element of JSON-LD, escaped so that it cannot end the element. `own` is the
 /// address of the page, `base` the first part of links.
@@ -32,6 +34,11 @@ fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Va
         .take(VARIABLES)
         .map(|(iri, _)| json!({ "@type": "PropertyValue", "name": words(local_name(iri)), "propertyID": iri }));
     let known: Vec<&String> = metadata.source.iter().chain(&metadata.landing_page).collect();
+    add("name", json!(plain_text(metadata.title())));
+    add("description", json!(long_description(described, card)));
+    add("license", license(metadata.license.as_deref()));
+    add("temporalCoverage", json!(card.coverage.period.as_ref().map(|covered| interval(covered.period))));
+    add("spatialCoverage", places(described, card));
     add("url", json!(own));
     add("@context", json!(vocab::schema::NAMESPACE));
     add("@id", json!(described.iri));
@@ -41,7 +48,7 @@ fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str) -> Va
     let languages = described.languages.iter().map(|name| json!({ "@type": "Language", "name": name }));
     add("inLanguage", languages.collect());
     add("variableMeasured", variables.collect());
-    add("isAccessibleForFree", if is_open(described) { json!(true) } else { Value::Null });
+    add("isAccessibleForFree", json!(is_free(described)));
     add("includedInDataCatalog", json!({ "@type": "DataCatalog", "name": "Lodeseek", "url": base }));
     add("distribution", described.files.iter().map(|file| download(described, file, base)).collect());
     Value::Object(value)
@@ -112,6 +119,92 @@ fn work(work: &Work, dataset: &str) -> Value {
     json!({ "@type": "CreativeWork", "name": work.title, "url": url, "datePublished": work.issued })
 }
 
+/// Returns the licence: its address, or a work with its name.
+fn license(license: Option<&str>) -> Value {
+    match license.map(str::trim).filter(|text| !text.is_empty()) {
+        Some(address) if crate::text::is_web(address) => json!(address),
+        Some(name) => json!({ "@type": "CreativeWork", "name": plain_text(name) }),
+        None => Value::Null,
+    }
+}
+
+/// Returns a period as an interval of ISO 8601; an open end is `..`.
+fn interval(period: Period) -> String {
+    let [first, last] = [period.first(), period.last()].map(|day| day.map(|day| day.to_string()));
+    match (first, last) {
+        (Some(first), Some(last)) if first == last => first,
+        (first, last) => format!("{}/{}", first.as_deref().unwrap_or(".."), last.as_deref().unwrap_or("..")),
+    }
+}
+
+/// Returns the places: the covered area, and the names of the catalogue.
+fn places(described: &PortalMetadata, card: &Card) -> Value {
+    let mut places: Vec<Value> = Vec::new();
+    let covered = card.coverage.place.as_ref();
+    let name = covered.and_then(|place| place.name.as_deref());
+    if let Some(place) = covered {
+        // A single name in the catalogue is that of the area.
+        let only = match described.places.as_slice() {
+            [only] => Some(only.as_str()),
+            _ => None,
+        };
+        let mut value = json!({ "@type": "Place", "geo": geometry(place.bounds) });
+        if let Some(name) = name.or(only) {
+            value["name"] = json!(plain_text(name));
+        }
+        places.push(value);
+    }
+    for other in described.places.iter().map(|place| plain_text(place)) {
+        let value = json!({ "@type": "Place", "name": other });
+        if places.iter().all(|place| place["name"] != value["name"]) && places.len() < MAX_PLACES {
+            places.push(value);
+        }
+    }
+    if places.len() > 1 { Value::Array(places) } else { places.pop().unwrap_or_default() }
+}
+
+/// Returns a box as schema.org writes it, latitudes first: south, west, north, east; or a point.
+fn geometry(bounds: BoundingBox) -> Value {
+    let [west, south, east, north] = bounds.degrees();
+    if (west, south) == (east, north) {
+        return json!({ "@type": "GeoCoordinates", "latitude": south, "longitude": west });
+    }
+    json!({ "@type": "GeoShape", "box": format!("{south} {west} {north} {east}") })
+}
+
+/// Returns the plain text of the description. One that is too short is extended by title, publisher and keywords.
+fn long_description(described: &PortalMetadata, card: &Card) -> String {
+    let metadata = &described.dataset.metadata;
+    let mut text = plain_text(&description(described, Some(card))).trim().to_owned();
+    let title = plain_text(metadata.title());
+    let listed = |names: Vec<&str>| if names.is_empty() { String::new() } else { format!("{}.", names.join(", ")) };
+    let publishers = listed(described.publishers.iter().map(|party| party.name.as_str()).collect());
+    let keywords = listed(described.keywords.iter().map(String::as_str).collect());
+    for (label, more) in [("", format!("{title}.")), ("Publisher: ", publishers), ("Keywords: ", keywords)] {
+        let is_known = more.is_empty() || text.contains(more.trim_end_matches('.'));
+        if text.chars().count() < *DESCRIPTION.start() && !is_known {
+            text = format!("{text} {label}{}", plain_text(&more)).trim().to_owned();
+        }
+    }
+    text.chars().take(*DESCRIPTION.end()).collect()
+}
+
+/// Returns the declaration of the catalogue that the dataset costs nothing, or something.
+fn is_free(described: &PortalMetadata) -> Option<bool> {
+    let statements = described.dataset.extra_statements.iter();
+    let mut declared = statements
+        .filter(|one| one.subject == Node::Dataset && one.predicate == vocab::schema::IS_ACCESSIBLE_FOR_FREE)
+        .filter_map(|one| match &one.object {
+            ObjectValue::Literal(literal) => match literal.value().trim().to_ascii_lowercase().as_str() {
+                "true" | "1" => Some(true),
+                "false" | "0" => Some(false),
+                _ => None,
+            },
+            ObjectValue::Node(_) => None,
+        });
+    declared.next()
+}
+
 /// Returns the description. One that is too short is extended by the numbers of the profile.
 fn description(described: &PortalMetadata, card: Option<&Card>) -> String {
     let own = described.dataset.metadata.description().unwrap_or_default();
@@ -147,10 +240,6 @@ fn download(described: &PortalMetadata, file: &File, base: &str) -> Value {
         }
     }
     value
-}
-
-fn is_open(described: &PortalMetadata) -> bool {
-    crate::portal::ckan::License::from_text(described.license()).open
 }
 
 fn is_empty(value: &Value) -> bool {

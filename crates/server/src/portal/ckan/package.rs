@@ -2,7 +2,7 @@
 
 use super::names::{License, package_name, slug};
 use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, Term, moment};
-use lodeseek_catalog::Scheme;
+use lodeseek_catalog::{Scheme, plain_text};
 use serde_json::{Value, json};
 
 /// Returns a package with all metadata of the catalogue.
@@ -18,7 +18,7 @@ pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
     json!({
         "id": metadata.id,
         "name": name,
-        "title": metadata.title(),
+        "title": plain_text(metadata.title()),
         "notes": metadata.description(),
         "url": metadata.landing_page,
         "version": described.version,

@@ -7,7 +7,7 @@ use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::error::ApiError;
 use crate::portal::metadata::PortalMetadata;
-use lodeseek_catalog::{DatasetId, Scheme};
+use lodeseek_catalog::{DatasetId, Scheme, plain_text};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -211,8 +211,8 @@ impl Table {
         }
         self.rows.push(Row {
             id: metadata.id.clone(),
-            title: metadata.title().to_owned(),
-            folded: metadata.title().to_lowercase(),
+            title: plain_text(metadata.title()).into_owned(),
+            folded: plain_text(metadata.title()).to_lowercase(),
             modified: described.modified(),
             created: described.issued(),
             resources: described.files.iter().map(resource).collect(),
