@@ -8,7 +8,8 @@ use super::node_reader::{FOLDER, NodeReader, relative_reference};
 use super::typed_fields::scheme_iri;
 use super::{
     Agent, Catalog, CatalogFile, Dataset, DatasetId, Dialect, Distribution, Extent, Format, Iris, Location, Metadata,
-    Node, OtherResourceCounts, RemoteContent, Scheme, Statement, Text, Theme, Value, Work, schema_org, typed_fields,
+    Node, OtherResourceCounts, RemoteContent, Scheme, Statement, Text, Theme, Value, Work, ro_crate, schema_org,
+    typed_fields,
 };
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome, Refusal};
 use lodeseek_rdf::vocab::{
@@ -177,6 +178,12 @@ const CLASSES: &[&str] = &[
 fn read_descriptions(graph: &TripleGraph, document: &Document<'_>) -> Option<Catalog> {
     if !CLASSES.iter().any(|class| graph.iri(class).is_some()) {
         return None;
+    }
+    if let Some(described) = ro_crate::to_schema_org(graph, document.base) {
+        let described = with_direct_values(&described, document.base).unwrap_or(described);
+        let datasets = schema_org::datasets(&described);
+        let converted = schema_org::to_dcat(&described, &datasets, document.base);
+        return Some(Catalog { dialect: Dialect::RoCrate, ..from_graph(&converted) });
     }
     let direct = with_direct_values(graph, document.base);
     let graph = direct.as_ref().unwrap_or(graph);

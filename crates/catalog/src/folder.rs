@@ -2,7 +2,7 @@
 //!
 //! Files are read in the order of their paths. Hidden files, and links that lead out of the folder, are ignored.
 
-use super::{Catalog, CatalogError, Dataset, DatasetId, Dialect, Location};
+use super::{Catalog, CatalogError, Dataset, DatasetId, Dialect, Location, ro_crate};
 use lodeseek_rdf::dump::Syntax;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,8 @@ use std::{fs, io};
 
 /// Maximum depth of nested folders.
 const DEPTH: usize = 64;
+/// Message for a file that is not read, after its path.
+const IGNORED: &str = ": ignored: the file name suggests neither RDF nor a catalogue";
 
 /// Reads every file of a folder.
 pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
@@ -19,10 +21,29 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
     let all = walk(&root, Path::new(""), 0, &mut files, &mut whole.problems).map_err(CatalogError::io(folder))?;
     whole.is_incomplete = !all;
     let (mut dumps, mut named) = (Vec::new(), BTreeSet::new());
+    let crates: BTreeSet<PathBuf> = files
+        .iter()
+        .filter(|file| ro_crate::is_metadata_file(file))
+        .filter_map(|file| Some(file.parent()?.to_owned()))
+        .collect();
+    // A crate lists its files: these are no catalogues of their own.
+    files.sort_by_key(|file| !ro_crate::is_metadata_file(file));
+    let mut of_crates = BTreeSet::new();
     for file in files {
+        let is_preview = file.file_name().is_some_and(|name| name == ro_crate::PREVIEW_FILE);
+        let is_of_crate = is_preview && file.parent().is_some_and(|folder| crates.contains(folder));
+        if is_of_crate || of_crates.contains(&slashed(&file)) {
+            continue;
+        }
         match Catalog::read_file(&root.join(&file)) {
             Ok(catalog) if catalog.dialect == Dialect::Dump => {
                 dumps.extend(catalog.datasets.into_iter().map(|d| (file.clone(), d)))
+            }
+            Ok(catalog) if catalog.dialect == Dialect::RoCrate => {
+                let mut listed = BTreeSet::new();
+                add(&mut whole, catalog, &file, &mut listed);
+                named.extend(listed.iter().cloned());
+                of_crates.append(&mut listed);
             }
             Ok(catalog) => add(&mut whole, catalog, &file, &mut named),
             Err(error) => {
@@ -32,6 +53,8 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
             }
         }
     }
+    let is_listed = |problem: &String| problem.split_once(IGNORED).is_some_and(|(file, _)| of_crates.contains(file));
+    whole.problems.retain(|problem| !is_listed(problem));
     let dumps = dumps.into_iter().filter(|(file, _)| !named.contains(&slashed(file)));
     whole.datasets.extend(dumps.filter_map(|(file, dataset)| dump(&file, dataset)));
     Ok(whole)
@@ -104,7 +127,7 @@ pub(super) fn walk(
         } else if may_be_read(&name.to_string_lossy()) {
             files.push(path);
         } else {
-            problems.push(format!("{}: ignored: the file name suggests neither RDF nor a catalogue", path.display()));
+            problems.push(format!("{}{IGNORED}", path.display()));
         }
     }
     Ok(all)

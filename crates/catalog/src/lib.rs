@@ -30,6 +30,7 @@ mod node_reader;
 pub mod papers_with_code;
 mod plain_text;
 mod registry;
+mod ro_crate;
 mod schema_org;
 mod source;
 mod dcat_builder;
@@ -102,6 +103,8 @@ pub enum Dialect {
     Dcat,
     /// VoID descriptions.
     Void,
+    /// RO-Crate: a folder of files with its description.
+    RoCrate,
     /// schema.org datasets and Croissant, in JSON-LD or any RDF syntax.
     SchemaOrg,
     /// ACORDAR's `datasets.json`.
@@ -131,6 +134,7 @@ impl Dialect {
         match self {
             Self::Dcat => "dcat",
             Self::Void => "void",
+            Self::RoCrate => "ro-crate",
             Self::SchemaOrg => "schema.org",
             Self::Acordar => "acordar",
             Self::PapersWithCode => "papers-with-code",
