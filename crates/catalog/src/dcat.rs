@@ -606,7 +606,13 @@ fn location(text: &str) -> Location {
     match relative_reference(text) {
         // A file name may contain spaces, an IRI cannot.
         Some(path) => Location::File(path),
-        None => Location::from_text(text),
+        // An address in a literal may be no valid IRI.
+        None => match Location::from_text(text) {
+            Location::Remote(address) if oxrdf::NamedNode::new(address.as_str()).is_err() => {
+                Location::Remote(lodeseek_rdf::repair_iri(&address).unwrap_or(address))
+            }
+            location => location,
+        },
     }
 }
 

@@ -438,8 +438,10 @@ struct CatalogFile<'p> {
 /// later.
 fn resolved(address: &str, reference: &str) -> String {
     let base = oxiri::Iri::parse(address).ok();
-    let found = base
-        .and_then(|base| base.resolve(reference).ok().or_else(|| base.resolve(&reference.replace(' ', "%20")).ok()));
+    let found = base.and_then(|base| match base.resolve(reference) {
+        Ok(resolved) => Some(resolved),
+        Err(_) => base.resolve(&lodeseek_rdf::repair_iri(reference)?).ok(),
+    });
     found.map_or_else(|| reference.to_owned(), oxiri::Iri::into_inner)
 }
 

@@ -15,6 +15,7 @@ mod triples;
 pub mod vocab;
 
 pub use canonical::{CanonicalizationError, canonical_fingerprint};
+pub use dump::{correct_language_tag, repair_iri};
 pub use encoding_repair::repair_encoding;
 pub use external_sort::{ExternalSorter, SortKey, SortedKeys};
 pub use label::{LABEL_PROPERTIES, Labels, NO_LABEL, grouped, local_name, namespace, on_one_line, prefixed, words};

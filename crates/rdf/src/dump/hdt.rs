@@ -13,7 +13,8 @@
 //!
 //! [`Limits::hdt_memory`]: super::Limits::hdt_memory
 
-use super::{Refusal, Sink, check_iri, shorten};
+use super::repair::{repair_literal, repair_node};
+use super::{Refusal, Sink, shorten};
 use crc::{CRC_8_SMBUS, CRC_16_ARC, CRC_32_ISCSI, Crc};
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use std::fmt::Write as _;
@@ -110,7 +111,7 @@ pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
     }
     let triples = Triples::read(&mut source)?;
     let budget = DecodingBudget::new(sink.limits.decompressed_bytes, source.held);
-    triples.emit(Dictionary { sections, budget }, sink)
+    triples.emit(Dictionary { sections, budget, repairs: Vec::new() }, sink)
 }
 
 /// Input with checksums, and a limit on the bytes held in memory.
@@ -517,6 +518,8 @@ impl DecodingBudget {
 struct Dictionary {
     sections: Sections,
     budget: DecodingBudget,
+    /// Messages of repaired terms that are not reported yet.
+    repairs: Vec<String>,
 }
 
 impl Dictionary {
@@ -540,26 +543,34 @@ impl Dictionary {
     }
 
     fn subject(&mut self, number: u64) -> io::Result<Result<NamedOrBlankNode, String>> {
-        Ok(self.term(|sections| &mut sections.subjects, number, true)?.and_then(|term| node(&term)))
+        let term = self.term(|sections| &mut sections.subjects, number, true)?;
+        Ok(term.and_then(|term| node(&term, &mut self.repairs)))
     }
 
     fn predicate(&mut self, number: u64) -> io::Result<Result<NamedNode, String>> {
-        Ok(self.term(|sections| &mut sections.predicates, number, false)?.and_then(|term| named(&term)))
+        let term = self.term(|sections| &mut sections.predicates, number, false)?;
+        Ok(term.and_then(|term| named(&term, &mut self.repairs)))
     }
 
     fn object(&mut self, number: u64) -> io::Result<Result<Term, String>> {
         let term = self.term(|sections| &mut sections.objects, number, true)?;
-        Ok(term.and_then(|term| if term.starts_with('"') { literal(&term) } else { node(&term).map(Into::into) }))
+        Ok(term.and_then(|term| match term.starts_with('"') {
+            true => literal(&term, &mut self.repairs),
+            false => node(&term, &mut self.repairs).map(Into::into),
+        }))
     }
 }
 
-fn named(term: &str) -> Result<NamedNode, String> {
-    check_iri(term)?;
-    Ok(NamedNode::new_unchecked(term))
+/// Returns an IRI, repaired if it is not valid.
+fn named(term: &str, repairs: &mut Vec<String>) -> Result<NamedNode, String> {
+    repair_node(&NamedNode::new_unchecked(term), repairs)
 }
 
-fn node(term: &str) -> Result<NamedOrBlankNode, String> {
-    term.strip_prefix("_:").map_or_else(|| named(term).map(Into::into), |label| Ok(blank(label).into()))
+fn node(term: &str, repairs: &mut Vec<String>) -> Result<NamedOrBlankNode, String> {
+    match term.strip_prefix("_:") {
+        Some(label) => Ok(blank(label).into()),
+        None => named(term, repairs).map(Into::into),
+    }
 }
 
 /// Prefix of blank node labels that are encoded in hexadecimal digits.
@@ -581,7 +592,7 @@ fn blank(label: &str) -> BlankNode {
 }
 
 /// Parses `"text"`, `"text"@language` or `"text"^^<datatype>`. HDT does not escape characters of the text.
-fn literal(term: &str) -> Result<Term, String> {
+fn literal(term: &str, repairs: &mut Vec<String>) -> Result<Term, String> {
     let malformed = || format!("malformed literal: {}", shorten(term));
     let inside = term.strip_prefix('"').ok_or_else(malformed)?;
     let (text, rest) = inside.rsplit_once('"').ok_or_else(malformed)?;
@@ -589,13 +600,16 @@ fn literal(term: &str) -> Result<Term, String> {
         return Ok(Literal::new_simple_literal(text).into());
     }
     if let Some(language) = rest.strip_prefix('@') {
-        let literal = Literal::new_language_tagged_literal(text, language);
-        return literal
-            .map(Into::into)
-            .map_err(|error| format!("invalid language tag {:?}: {error}", shorten(language)));
+        return match Literal::new_language_tagged_literal(text, language) {
+            Ok(literal) => Ok(literal.into()),
+            Err(_) => {
+                let literal = Literal::new_language_tagged_literal_unchecked(text, language);
+                repair_literal(&literal, repairs).map(Into::into)
+            }
+        };
     }
     let datatype = rest.strip_prefix("^^<").and_then(|rest| rest.strip_suffix('>')).ok_or_else(malformed)?;
-    Ok(Literal::new_typed_literal(text, named(datatype)?).into())
+    Ok(Literal::new_typed_literal(text, named(datatype, repairs)?).into())
 }
 
 /// Bitmap triples: a run of predicates for each subject, and a run of objects for each predicate.
@@ -634,6 +648,9 @@ impl Triples {
             loop {
                 dictionary.budget.spend(repeated)?;
                 let object = dictionary.object(number_of(&self.objects, place)?)?;
+                for message in dictionary.repairs.drain(..) {
+                    sink.repair(None, message);
+                }
                 match (&subject, &predicate, object) {
                     (Ok(subject), Ok(predicate), Ok(object)) => {
                         sink.triple(&Triple::new(subject.clone(), predicate.clone(), object), None);

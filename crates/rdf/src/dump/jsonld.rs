@@ -3,12 +3,18 @@
 //!
 //! The parser holds each top-level object in memory, and each value once per enclosing object. This memory is estimated
 //! and limited, and so are nesting and contexts ([`jsonld_context`](super::jsonld_context)).
+//!
+//! The parser is lenient: it passes invalid IRIs and language tags on, which the sink repairs. It converts integral numbers from
+//! 10^20 to 10^21 to `xsd:double`; they are `xsd:integer` (JSON-LD 1.1 API, 8.2.2), and are corrected here.
 
 use super::jsonld_context::ContextGuard;
-use super::{Refusal, Sink, check, shorten};
+use super::{Refusal, Sink, shorten};
 use oxjsonld::{JsonLdParseError, JsonLdParser, JsonLdRemoteDocument};
+use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term, Triple};
+use std::cell::Cell;
 use std::io::{self, Read};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 /// Maximum number of consecutive errors without a triple. After that the rest of the document is not read.
@@ -41,7 +47,9 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
     let asked = Arc::clone(&missing);
     let parser = JsonLdParser::new().lenient();
     let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
-    let quads = parser.for_reader(LimitGuard::new(reader, sink)).with_load_document_callback(move |iri, _| {
+    let guard = LimitGuard::new(reader, sink);
+    let names_double = Rc::clone(&guard.names_double);
+    let quads = parser.for_reader(guard).with_load_document_callback(move |iri, _| {
         let known = CONTEXTS.iter().find(|(prefix, _)| iri.starts_with(prefix)).map(|(_, context)| *context);
         if known.is_none()
             && let Ok(mut missing) = asked.lock()
@@ -60,11 +68,12 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
         match quad {
             Ok(quad) => {
                 consecutive_errors = 0;
-                let triple = Triple::new(quad.subject, quad.predicate, with_lower_case_tag(quad.object));
-                match check(&triple) {
-                    Ok(()) => sink.triple(&triple, None),
-                    Err(_) if is_undefined(triple.predicate.as_str()) => undefined.note(triple.predicate.as_str()),
-                    Err(reason) => sink.skip(None, reason),
+                let object = with_integer(with_lower_case_tag(quad.object), names_double.get());
+                let triple = Triple::new(quad.subject, quad.predicate, object);
+                if is_undefined(triple.predicate.as_str()) {
+                    undefined.note(triple.predicate.as_str());
+                } else {
+                    sink.unchecked_triple(&triple, None);
                 }
             }
             Err(JsonLdParseError::Io(error)) => {
@@ -105,6 +114,26 @@ fn with_lower_case_tag(object: Term) -> Term {
         None => Literal::new_language_tagged_literal_unchecked(value, tag).into(),
         Some(direction) => Literal::new_directional_language_tagged_literal_unchecked(value, tag, direction).into(),
     }
+}
+
+/// Converts a number from 10^20 to 10^21 without fraction to the canonical form of integers.
+///
+/// A document that names the datatype double may have coerced the number, which the literal does not show. It stays a double.
+fn with_integer(object: Term, names_double: bool) -> Term {
+    let Term::Literal(literal) = &object else { return object };
+    let datatype = literal.datatype();
+    let is_number = datatype == xsd::DOUBLE && !names_double;
+    let is_coerced = datatype == xsd::DECIMAL || datatype == xsd::INTEGER;
+    let Some(mantissa) = literal.value().strip_suffix("E20").filter(|_| is_number || is_coerced) else { return object };
+    let (sign, number) = mantissa.strip_prefix('-').map_or(("", mantissa), |number| ("-", number));
+    let Some((whole, fraction)) = number.split_once('.') else { return object };
+    let fraction = fraction.trim_end_matches('0');
+    let is_decimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() != 1 || fraction.len() > 20 || !is_decimal(whole) || !is_decimal(fraction) {
+        return object;
+    }
+    let digits = format!("{sign}{whole}{fraction:0<20}");
+    Literal::new_typed_literal(digits, if is_number { xsd::INTEGER } else { datatype }).into()
 }
 
 /// Returns true if a predicate is a term without a definition. The parser leaves such terms as relative IRIs.
@@ -163,6 +192,10 @@ struct LimitGuard<R> {
     escaped: bool,
     line: u64,
     contexts: ContextGuard,
+    /// If true, the text contains the name of the datatype double.
+    names_double: Rc<Cell<bool>>,
+    /// Number of the last bytes that are the beginning of that name.
+    matched: usize,
     /// Checked bytes, unread from `position` on.
     buffer: Vec<u8>,
     position: usize,
@@ -184,6 +217,8 @@ impl<R> LimitGuard<R> {
             escaped: false,
             line: 1,
             contexts: ContextGuard::new(),
+            names_double: Rc::default(),
+            matched: 0,
             buffer: Vec::new(),
             position: 0,
         }
@@ -237,7 +272,26 @@ impl<R> LimitGuard<R> {
     }
 }
 
+/// Name of the datatype of doubles, whatever its prefix.
+const DOUBLE: &[u8] = b"double";
+
 impl<R: Read> LimitGuard<R> {
+    /// Searches the bytes from `start` on for the name of the datatype double, which may have begun before.
+    fn find_double(&mut self, start: usize) {
+        if self.names_double.get() {
+            return;
+        }
+        let text = &self.buffer[start..];
+        let rest = &DOUBLE[self.matched..];
+        let is_split = self.matched > 0 && text.starts_with(rest);
+        if is_split || memchr::memmem::find(text, DOUBLE).is_some() {
+            self.names_double.set(true);
+            return;
+        }
+        let lengths = (1..DOUBLE.len()).rev();
+        self.matched = lengths.into_iter().find(|&length| text.ends_with(&DOUBLE[..length])).unwrap_or(0);
+    }
+
     /// Reads and checks the next chunk.
     ///
     /// A string longer than a chunk is read completely first, because the parser scans an open string again from its
@@ -254,6 +308,7 @@ impl<R: Read> LimitGuard<R> {
             for place in start..self.buffer.len() {
                 self.byte(self.buffer[place])?;
             }
+            self.find_double(start);
             if ended || !self.in_string || self.token <= CHUNK_BYTES {
                 return Ok(());
             }

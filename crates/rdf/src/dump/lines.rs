@@ -6,6 +6,7 @@
 //! RDF-star wrote `<< s p o >>` in these syntaxes, as in Turtle. RDF 1.2 has it in Turtle only, where it is a reifier of the
 //! triple. Such a line is therefore read as Turtle. In RDF-star, equal quoted triples were one term, so they get one reifier.
 
+use super::repair::repair_terms;
 use super::{Refusal, Sink, shorten};
 use crate::basic_encoding::hashed_blank_node;
 use crate::triples::MAX_TRIPLE_TERM_DEPTH;
@@ -106,9 +107,29 @@ fn string_length(text: &[u8]) -> usize {
     text.len()
 }
 
-/// Adds the statement of a line. A version directive is accepted, and a statement of RDF-star is converted.
+/// Adds the statement of a line. A version directive is accepted, and a statement of RDF-star is converted. Invalid IRIs and language
+/// tags are repaired.
 fn one_statement(line: &[u8], number: u64, sink: &mut Sink<'_>) -> Result<(), String> {
     let Err(reason) = statements(line, Some(number), sink) else { return Ok(()) };
+    if let Some(repaired) = repair_terms(line)
+        && valid_statement(&repaired.text, number, sink).is_ok()
+    {
+        for (_, message) in repaired.repairs {
+            sink.repair(Some(number), message);
+        }
+        return Ok(());
+    }
+    other_statement(line, number, reason, sink)
+}
+
+/// Adds a statement of N-Quads or RDF-star.
+fn valid_statement(line: &[u8], number: u64, sink: &mut Sink<'_>) -> Result<(), String> {
+    let Err(reason) = statements(line, Some(number), sink) else { return Ok(()) };
+    other_statement(line, number, reason, sink)
+}
+
+/// Adds a line that is no statement of N-Quads for this reason.
+fn other_statement(line: &[u8], number: u64, reason: String, sink: &mut Sink<'_>) -> Result<(), String> {
     let trimmed = line.trim_ascii_start();
     if let Some(version) = trimmed.strip_prefix(b"VERSION")
         && is_string(version)

@@ -7,6 +7,7 @@
 //! * Text ([`text`]) is converted to UTF-8: byte order marks, declared encodings, stray Windows-1252 bytes.
 //! * The syntax ([`format`]) is detected by content; media type and file suffix decide ambiguous cases.
 //! * A broken statement is skipped and reported with file, line and reason ([`turtle`], [`xml`], [`lines`], [`jsonld`]).
+//! * Invalid IRIs and language tags are repaired and reported ([`repair`]), so that their statements are kept.
 //! * HDT ([`hdt`]) is a binary format with checksums. It is detected by its first bytes. A damaged file is rejected.
 //! * Decompression bombs and other hostile input are rejected with bounded memory ([`Limits`]).
 //!
@@ -17,21 +18,26 @@ mod hdt;
 mod jsonld;
 mod jsonld_context;
 mod lines;
+mod repair;
 mod text;
 mod turtle;
 mod unpack;
 mod xml;
 mod xml_scope;
+mod xml_tags;
 
 pub use format::Syntax;
+pub use repair::{correct_language_tag, repair_iri};
 pub use unpack::{extract, open};
 
 use super::triples::TripleSink;
 use oxrdf::{Literal, NamedOrBlankNode, Term, Triple};
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
+use std::hash::BuildHasher;
 use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
@@ -452,6 +458,7 @@ impl ReadContext<'_> {
             budget: Rc::default(),
             counter: ResolvedCounter::default(),
             rdf_star: None,
+            repairs: FxHashSet::default(),
         };
         // The media type describes the whole distribution, not the members of an archive.
         let announced = self.announced.filter(|_| !name.contains('!')).or_else(|| Syntax::from_file_name(name));
@@ -645,6 +652,8 @@ struct Sink<'a> {
     counter: ResolvedCounter,
     /// First line with a quoted triple of RDF-star.
     rdf_star: Option<u64>,
+    /// Hashes of the reported repairs.
+    repairs: FxHashSet<u64>,
 }
 
 impl Sink<'_> {
@@ -669,11 +678,32 @@ impl Sink<'_> {
         self.budget.spend(bytes)
     }
 
-    /// Checks and adds a triple. One with an invalid IRI or language tag is skipped.
+    /// Checks and adds a triple. Invalid IRIs and language tags are repaired. If that is impossible, the triple is skipped.
     fn unchecked_triple(&mut self, triple: &Triple, line: Option<u64>) {
-        match check(triple) {
-            Ok(()) => self.triple(triple, line),
+        if check(triple).is_ok() {
+            return self.triple(triple, line);
+        }
+        let mut messages = Vec::new();
+        match repair::repair_triple(triple, &mut messages) {
+            Ok(repaired) => {
+                for message in messages {
+                    self.repair(line, message);
+                }
+                self.triple(&repaired, line);
+            }
             Err(reason) => self.skip(line, reason),
+        }
+    }
+
+    /// Reports a repair. An equal one is reported once.
+    fn repair(&mut self, line: Option<u64>, message: String) {
+        let hash = FxBuildHasher.hash_one(&message);
+        let is_known = self.repairs.contains(&hash);
+        if !is_known && self.repairs.len() < self.limits.listed_problems {
+            self.repairs.insert(hash);
+        }
+        if !is_known {
+            self.problem(line, message);
         }
     }
 

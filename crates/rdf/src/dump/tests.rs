@@ -52,8 +52,18 @@ fn turtle_recovers_statement_by_statement() {
         ),
         ("undeclared object", "e:a e:p e:b ,\n x:o , e:c .", &["a p b", "a p c"], &[3]),
         ("undeclared subject", "x:a e:p e:b ; e:q e:c .\ne:z e:p e:b .", &["z p b"], &[2]),
-        ("bad IRI", "e:a e:p <http://e/x y> , e:c ; e:q e:d .", &["a p c", "a q d"], &[2]),
-        ("bad language", "e:a e:p \"x\"@t ; e:q e:d .", &["a q d"], &[2]),
+        ("bad IRI", "e:a e:p <http://e/x y> , e:c ; e:q e:d .", &["a p c", "a p x%20y", "a q d"], &[2]),
+        ("IRI on two lines", "e:a e:p <http://e/x\n   y> .\ne:z e:p x:b .", &["a p xy"], &[2, 4]),
+        (
+            "IRI with spaces around",
+            "e:a e:p < http://e/x > , <http://e/y#z#\\u0020 >.",
+            &["a p x", "a p y#z%23"],
+            &[2, 2],
+        ),
+        ("bad prefix", "@prefix f: <http://e/{f}/> .\nf:a e:p f:b .", &["%7Bf%7D/a p %7Bf%7D/b"], &[2]),
+        ("bad IRI and error", "e:a e:p <http://e/x y> , x:b ; e:q e:d .", &["a p x%20y", "a q d"], &[2, 2]),
+        ("bad language", "e:a e:p \"x\"@t ; e:q e:d .", &["a p \"x\"", "a q d"], &[2]),
+        ("language of a locale", "e:a e:p \"x\"@de_AT.UTF-8, 'y'@en- .", &["a p \"x\"@de-at", "a p \"y\"@en"], &[2, 2]),
         ("missing dot", "e:a e:p e:b\ne:c e:p e:d ; e:q e:f .", &["a p b", "c p d", "c q f"], &[3]),
         ("missing dot, more wrong", "e:a e:p e:b\ne:c e:p x:d ; e:q e:f .", &["a p b", "c q f"], &[3, 3]),
         ("missing dot, same line", "e:a e:p e:b e:c e:p e:d ; e:q e:f .\ne:z e:p e:b .", &["z p b"], &[2, 2]),
@@ -74,7 +84,7 @@ fn turtle_recovers_statement_by_statement() {
             &[],
         ),
         ("dots without blanks", "e:a.b e:p e:1.c.<http://e/z> e:p x:b,e:b.[] x:p 1.", &["a.b p 1.c", "z p b"], &[2, 2]),
-        ("broken directive", "@prefix f: <http://f/ /> .\ne:a e:p f:b , e:c .", &["a p c"], &[2, 3]),
+        ("broken directive", "@prefix f: <http://f/ /> .\ne:a e:p f:b , e:c .", &["a p c", "a p http://f/%20/b"], &[2]),
         ("broken again", "@prefix e: http://f/ .\ne:a e:p e:b .", &[], &[2, 3]),
         ("directive without dot", "@prefix f: <http://e/>\nf:a e:p f:b .", &["a p b"], &[3]),
         (
@@ -162,7 +172,8 @@ fn triple_terms_reifiers_and_directions() {
         assert_eq!(found.len(), triples, "{text}: {found:?}");
     }
     let (found, report) = read("a.ttl", &format!("{PREFIX}e:a e:p \"x\"@ar--up , \"y\"@ar--rtl ."));
-    assert_eq!((found, lines_of(&report)), (vec!["<a> <p> \"y\"@ar--rtl".to_owned()], vec![2]), "{report:?}");
+    assert_eq!((found.len(), report.skipped, lines_of(&report)), (2, 0, vec![2]), "{report:?}");
+    assert_eq!(found, ["<a> <p> \"x\"@ar", "<a> <p> \"y\"@ar--rtl"]);
     let (_, report) = read("a.n3", &format!("{PREFIX}<< e:a e:p e:b >> e:q 1 ."));
     assert!(report.problems.iter().any(|problem| problem.message.contains("N3 has no")), "{report:?}");
     let xml = "<e:C r:about='http://e/a' r:version='1.2'><e:p r:parseType='Triple'><r:Description r:about='http://e/b'>\
@@ -207,7 +218,7 @@ fn rdf_xml_entities_encodings_and_errors() {
     let text = rdf_xml(doctype, "<e:C r:about='&e;s'><e:p>caf\u{e9} &ab;</e:p><e:q r:resource='&e;b c'/></e:C>\n");
     let latin: Vec<u8> = text.chars().map(|c| c as u8).collect();
     let (triples, reports) = read_with(Limits::default(), "a.rdf", &latin);
-    assert_eq!((triples.len(), triples[1].as_str()), (2, "<s> <p> \"café a'>\""), "{triples:?} {reports:?}");
+    assert_eq!((triples.len(), triples[1].as_str()), (3, "<s> <p> \"café a'>\""), "{triples:?} {reports:?}");
     assert_eq!(lines_of(&reports[0]), [7], "{reports:?}");
 
     let (triples, report) = read("a.owl", &rdf_xml("", "<e:C r:about='http://e/a'/>\n<e:C></e:D>\n"));
@@ -247,7 +258,7 @@ fn rdf_xml_refusals() {
 fn json_ld() {
     let inline = r#"{"@context": {"p": "http://e/p"}, "@id": "http://e/a", "p": "x", "q": 1, "http://e/q": {"@id": "http://e/b c"}}"#;
     let (triples, report) = read("a.jsonld", inline);
-    assert_eq!((triples, report.skipped), (vec!["<a> <p> \"x\"".to_owned()], 1), "{report:?}");
+    assert_eq!((triples.join(" , ").as_str(), report.skipped), ("<a> <p> \"x\" , <a> <q> <b%20c>", 0), "{report:?}");
     assert!(report.problems[0].message.contains("(q)"), "{report:?}");
 
     let mixed = r#"{"@context": {"p": {"@id": "http://e/p", "@container": "@language"}}, "@id": "http://e/a",
@@ -270,6 +281,118 @@ fn json_ld() {
     );
     let (triples, _) = read_with(small, "a.json", format!("[{nodes}]").as_bytes());
     assert_eq!(triples.len(), 3);
+}
+
+/// Documents with the same two faults in all text syntaxes.
+#[test]
+fn invalid_iris_and_language_tags_are_repaired_in_every_syntax() {
+    let json = r#"{"@context": {"t": {"@id": "http://e/t", "@container": "@language"}}, "@id": " http://e/a{1}",
+        "http://e/p": {"@id": "http://e/b c"}, "t": {"en_GB": "x", "english text": "y"}}"#;
+    let xml = "<r:Description r:about=' http://e/a{1}'><e:p r:resource='http://e/b c'/><e:t xml:lang='en_GB'>x</e:t>\
+               <e:t xml:lang='english text'>y</e:t></r:Description>";
+    let line = |end: &str| format!("< http://e/a{{1}}> {end} .\n");
+    let lines = [
+        line("<http://e/p> <http://e/b c>"),
+        line("<http://e/t> \"x\"@en_GB"),
+        "<http://e/a{1}> <http://e/t> \"y\"@englisch_text_ohne_Sprache .".to_owned(),
+    ];
+    for (name, text) in [
+        ("a.jsonld", json.to_owned()),
+        ("a.rdf", rdf_xml("", xml)),
+        ("a.nt", lines.concat()),
+        ("a.ttl", lines.concat()),
+    ] {
+        let (triples, report) = read(name, &text);
+        assert_eq!(
+            triples,
+            ["<a%7B1%7D> <p> <b%20c>", "<a%7B1%7D> <t> \"x\"@en-gb", "<a%7B1%7D> <t> \"y\""],
+            "{name}: {report:?}"
+        );
+        assert_eq!((report.outcome, report.skipped), (Outcome::Complete, 0), "{name}: {report:?}");
+        let is_reported = |part: &str| report.problems.iter().any(|problem| problem.message.contains(part));
+        assert!(
+            is_reported("<http://e/b%20c>") && is_reported("\"en-gb\"") && is_reported("without a language"),
+            "{report:?}"
+        );
+    }
+}
+
+#[test]
+fn rdf_xml_attributes_without_a_prefix() {
+    let root = |content: &str| {
+        format!("<RDF xmlns='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:e='http://e/'>{content}</RDF>")
+    };
+    let (triples, report) = read(
+        "a.rdf",
+        &root(
+            "<Description about='http://e/a' type='http://e/C'><e:p resource='http://e/b'/><e:q parseType='Resource'/></Description>",
+        ),
+    );
+    assert!(report.is_clean() && triples.len() == 3, "{triples:?} {report:?}");
+    let (triples, report) =
+        read("a.rdf", &root("<e:C about='http://e/a'>\n<e:p lang='de' datatype='http://e/d'>x</e:p></e:C>"));
+    assert_eq!((triples.len(), report.skipped, lines_of(&report)), (2, 2, vec![2, 2]), "{report:?}");
+    assert!(
+        triples.contains(&"<a> <p> \"x\"".to_owned()) && report.problems[0].message.contains("lang='de'"),
+        "{report:?}"
+    );
+}
+
+#[test]
+fn rdf_xml_directions_and_languages_are_inherited() {
+    let root = |attributes: &str, content: &str| {
+        rdf_xml("", content).replacen(
+            "<r:RDF",
+            &format!("<r:RDF xmlns:i='http://www.w3.org/2005/11/its' {attributes}"),
+            1,
+        )
+    };
+    let content = "<e:C r:about='http://e/a' e:q='y'><e:p>x</e:p><e:p i:dir='ltr'>z</e:p><e:p i:dir=''>v</e:p><e:p xml:lang=''>w</e:p></e:C>";
+    let (triples, report) =
+        read("a.rdf", &root("r:version='1.2' i:version='2.0' i:dir='rtl' xml:lang='ar-EG'", content));
+    assert!(report.is_clean(), "{report:?}");
+    assert_eq!(
+        triples[1..],
+        [
+            "<a> <p> \"v\"@ar-eg",
+            "<a> <p> \"w\"",
+            "<a> <p> \"x\"@ar-eg--rtl",
+            "<a> <p> \"z\"@ar-eg--ltr",
+            "<a> <q> \"y\"@ar-eg--rtl"
+        ]
+    );
+    let (triples, _) =
+        read("a.rdf", &root("i:dir='rtl' xml:lang='ar'", "<e:C r:about='http://e/a'><e:p>x</e:p></e:C>"));
+    assert!(triples.contains(&"<a> <p> \"x\"@ar".to_owned()), "RDF 1.1 has no directions: {triples:?}");
+}
+
+#[test]
+fn json_ld_numbers() {
+    let integer = |digits: &str| format!("\"{digits}\"^^<http://www.w3.org/2001/XMLSchema#integer>");
+    let double = |text: &str| format!("\"{text}\"^^<http://www.w3.org/2001/XMLSchema#double>");
+    for (number, expected) in [
+        ("1e20", integer("100000000000000000000")),
+        ("-123456789012345678901", integer("-123456789012345678901")),
+        ("9.5E20", integer("950000000000000000000")),
+        ("9007199254740993", integer("9007199254740993")),
+        ("1.0", integer("1")),
+        ("-0", integer("0")),
+        ("123456789012345678901.5", double("1.234567890123456789015E20")),
+        ("5e-7", double("5.0E-7")),
+        ("1e21", double("1.0E21")),
+    ] {
+        let (triples, _) = read("a.jsonld", &format!("{{\"@id\": \"http://e/a\", \"http://e/p\": {number}}}"));
+        assert_eq!(triples, [format!("<a> <p> {expected}")], "{number}");
+    }
+    let typed = |datatype: &str| {
+        let text = format!(
+            "{{\"@context\": {{\"p\": {{\"@id\": \"http://e/p\", \"@type\": \"http://www.w3.org/2001/XMLSchema#{datatype}\"}}}}, \
+             \"@id\": \"http://e/a\", \"p\": 1e20}}"
+        );
+        read("a.jsonld", &text).0[0].clone()
+    };
+    assert_eq!(typed("double"), format!("<a> <p> {}", double("1.0E20")));
+    assert!(typed("decimal").starts_with("<a> <p> \"100000000000000000000\"^^"), "{}", typed("decimal"));
 }
 
 #[test]

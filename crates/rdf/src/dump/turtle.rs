@@ -5,7 +5,8 @@
 //!
 //! This module therefore splits the text into statements with a scanner for strings, IRIs, comments and braces. Batches of
 //! statements are parsed together. If a batch contains an error, its statements are parsed one by one, each with the
-//! prefixes and base declared so far. A broken statement is split further, and its valid parts are kept:
+//! prefixes and base declared so far. Invalid IRIs and language tags of a broken statement are repaired
+//! ([`repair`](super::repair)). If it is still broken, it is split further, and its valid parts are kept:
 //!
 //! * the statements before and after a missing dot at the end of a line;
 //! * the valid predicate lists (between `;`), with the subject of the statement;
@@ -17,6 +18,7 @@
 //! Documents are parsed as TriG, a superset of Turtle, except N3. Graph names are dropped, because a dataset is one
 //! graph. The content of N3 formulas is quoted, not asserted, and is skipped.
 
+use super::repair::repair_terms;
 use super::{Refusal, ResolvedBudget, ResolvedCounter, Sink, Syntax, object_length, shorten, subject_text};
 use crate::triples::MAX_TRIPLE_TERM_DEPTH;
 use oxrdf::{BlankNode, GraphName, NamedOrBlankNode, Term, Triple};
@@ -250,16 +252,28 @@ fn breaks_off_with_dot(element: &[u8]) -> bool {
 /// Returns the end of the lexical element that begins at `at`: a string, IRI, comment, escape, or any other single byte.
 ///
 /// Returns `None` if the element is incomplete and more text may follow.
-fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> {
+pub(super) fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> {
     let rest = &text[at + 1..];
     let or_end = |found: Option<usize>| found.map(|place| at + 1 + place).or_else(|| ended.then_some(text.len()));
     match text[at] {
         b'<' => match rest.first() {
-            Some(b'=' | b' ' | b'-') => Some(at + 1),
+            Some(b' ') => match spaced_iri_length(rest) {
+                Some(length) => Some(at + 1 + length),
+                None if rest.len() < MAX_IRI_LOOKAHEAD && !ended && !rest.contains(&b'\n') => None,
+                None => Some(at + 1),
+            },
+            Some(b'=' | b'-') => Some(at + 1),
             // Begins a reified triple, or a triple term.
             Some(b'<') => Some(at + 2),
-            // A line break ends an unclosed IRI, so that only one statement is lost.
-            Some(_) => or_end(memchr::memchr2(b'>', b'\n', rest).map(|place| place + 1)),
+            Some(_) => match memchr::memchr2(b'>', b'\n', rest) {
+                Some(place) if rest[place] == b'\n' => match wrapped_iri_length(rest, place) {
+                    Some(length) => Some(at + 1 + length),
+                    None if rest.len() - place < MAX_IRI_LOOKAHEAD && !ended && may_be_wrapped(&rest[place..]) => None,
+                    // A line break ends an unclosed IRI, so that only one statement is lost.
+                    None => Some(at + 1 + place + 1),
+                },
+                found => or_end(found.map(|place| place + 1)),
+            },
             None => ended.then_some(text.len()),
         },
         b'#' => or_end(memchr::memchr2(b'\n', b'\r', rest)),
@@ -275,6 +289,42 @@ fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> {
         },
         _ => Some(at + 1),
     }
+}
+
+/// Number of bytes in which the end of an IRI is searched after a line break, or after white space at its beginning.
+const MAX_IRI_LOOKAHEAD: usize = 2 << 10;
+
+/// Returns the length of the rest of an IRI that begins with white space, as in `< http://…>`. `None` if there is none on this line.
+fn spaced_iri_length(text: &[u8]) -> Option<usize> {
+    let text = &text[..text.len().min(MAX_IRI_LOOKAHEAD)];
+    let end = memchr::memchr2(b'>', b'\n', text).filter(|&end| text[end] == b'>')?;
+    let iri = text[..end].trim_ascii();
+    let is_iri = iri.contains(&b':') && is_unbroken(iri);
+    is_iri.then_some(end + 1)
+}
+
+/// Returns the length of the rest of an IRI that continues after the line break at `place`. `None` if it does not.
+fn wrapped_iri_length(text: &[u8], place: usize) -> Option<usize> {
+    let rest = &text[place..text.len().min(place + MAX_IRI_LOOKAHEAD)];
+    let end = memchr::memchr(b'>', rest)?;
+    let is_iri = text[..place].contains(&b':')
+        && is_unbroken(text[..place].trim_ascii_end())
+        && rest[..end].split(|&byte| byte == b'\n').all(|line| is_continuation(line.trim_ascii()));
+    is_iri.then_some(place + end + 1)
+}
+
+/// Returns true if a text without `>` may be the incomplete rest of an IRI after a line break.
+fn may_be_wrapped(text: &[u8]) -> bool {
+    !text.contains(&b'>') && text.split(|&byte| byte == b'\n').all(|line| is_continuation(line.trim_ascii()))
+}
+
+/// Returns true if a line may be a part of an IRI, and no punctuation between terms.
+fn is_continuation(line: &[u8]) -> bool {
+    is_unbroken(line) && !line.iter().any(|byte| b"{}".contains(byte)) && !matches!(line, b"." | b";" | b",")
+}
+
+fn is_unbroken(text: &[u8]) -> bool {
+    !text.iter().any(|byte| byte.is_ascii_whitespace() || b"<>\"'".contains(byte))
 }
 
 fn short_string_end(text: &[u8], quote: u8, ended: bool) -> Option<usize> {
@@ -698,9 +748,27 @@ impl Document<'_, '_> {
     /// Reads the text between two ends: directives, then a statement or the beginning of a graph.
     fn piece(&mut self, text: &[u8], depths: (u32, u32), line: u64) {
         let declares = Directive::first_of(text).is_some();
-        let Err(error) = self.take(text, depths, declares) else { return };
+        let Err(mut error) = self.take(text, depths, declares) else { return };
         if text.len() > MAX_RECOVERED_BYTES {
             return self.skip(line, &error, text);
+        }
+        let repaired = repair_terms(text);
+        let text = match &repaired {
+            Some(repaired) => {
+                let mut lines = LineCounter::new(text, line);
+                for (place, message) in &repaired.repairs {
+                    let line = lines.at(*place) + 1;
+                    self.sink.repair(Some(line), message.clone());
+                }
+                &repaired.text[..]
+            }
+            None => text,
+        };
+        if repaired.is_some() {
+            match self.take(text, depths, declares) {
+                Ok(()) => return,
+                Err(other) => error = other,
+            }
         }
         let start = if declares { self.directives(text, line) } else { 0 };
         let (text, line) = (&text[start..], line + newlines(&text[..start]));

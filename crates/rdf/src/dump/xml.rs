@@ -5,11 +5,14 @@
 //! lengths are computed and compared with [`Limits`](super::Limits). The token limit is divided by the largest expansion
 //! factor.
 //!
-//! IRIs and language tags are checked here for each triple. An error of the parser in the middle of an element would
-//! corrupt its stack. An error in XML or in the grammar of RDF/XML ends the file, because the nesting is unknown after it.
+//! IRIs and language tags are repaired in the start tags ([`xml_tags`](super::xml_tags)), and checked here for each triple. An error of
+//! the parser in the middle of an element would corrupt its stack. An error in XML or in the grammar of RDF/XML ends the file, because
+//! the nesting is unknown after it.
 
 use super::xml_scope::ScopeGuard;
+use super::xml_tags::{TagNotes, TagRewriter, expand};
 use super::{Refusal, Sink};
+use oxrdf::{Literal, Term, Triple};
 use oxrdfxml::{RdfXmlParseError, RdfXmlParser};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -20,20 +23,21 @@ use std::rc::Rc;
 
 /// Maximum number of bytes up to the end of the document type declaration.
 const MAX_PROLOG_BYTES: usize = 256 << 10;
-/// Number of bytes that the parser may read ahead.
+/// Number of bytes that the rewriter and the parser may read ahead.
 const PARSER_BUFFER_BYTES: usize = 64 << 10;
 /// Maximum number of attributes of an element. The parser compares each attribute with all others.
 const MAX_ATTRIBUTES: u32 = 10_000;
 
 pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
     let mut start = Vec::new();
-    let (prolog, rest, entities) = loop {
+    let (prolog, rest, entities, values) = loop {
         let seen = start.len();
         (&mut reader).take(8 << 10).read_to_end(&mut start)?;
         let whole = start.len() == seen;
         if let Some(prolog) = prolog(&start, whole)? {
             let entities = entity_lengths(&prolog.entities, sink.limits)?;
-            break (prolog.rewritten(&start)?, start[prolog.end..].to_vec(), entities);
+            let values = expand_entities(&prolog.entities);
+            break (prolog.rewritten(&start)?, start[prolog.end..].to_vec(), entities, values);
         }
         if start.len() > MAX_PROLOG_BYTES {
             return Err(
@@ -57,16 +61,19 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
         scope: ScopeGuard::new(base, entities, Rc::clone(&sink.budget)),
         line,
     };
-    let counted = LineCounter { inner: io::Cursor::new(prolog).chain(guard), lines: Rc::clone(&lines) };
+    let notes = Rc::new(RefCell::new(TagNotes::default()));
+    let rewriter = TagRewriter::new(guard, values, line, sink.limits.listed_problems, Rc::clone(&notes));
+    let counted = LineCounter { inner: io::Cursor::new(prolog).chain(rewriter), lines: Rc::clone(&lines) };
     let parser = RdfXmlParser::new().lenient();
     let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
     let mut triples = parser.for_reader(counted);
     while let Some(triple) = triples.next() {
+        report_notes(&notes, sink);
         let line = || Some(lines.borrow_mut().line_at(triples.buffer_position()));
         match triple {
             Ok(triple) => {
                 since_triple.set(0);
-                sink.unchecked_triple(&triple, line());
+                sink.unchecked_triple(&without_empty_tag(triple), line());
             }
             Err(RdfXmlParseError::Io(error)) => return Err(error),
             Err(RdfXmlParseError::Syntax(error)) => {
@@ -75,7 +82,34 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
             }
         }
     }
+    report_notes(&notes, sink);
     Ok(())
+}
+
+/// Reports the repairs in the start tags that were read since the last call.
+fn report_notes(notes: &RefCell<TagNotes>, sink: &mut Sink<'_>) {
+    if notes.borrow().notes.is_empty() {
+        return;
+    }
+    let found = notes.take();
+    for note in found.notes {
+        if note.is_loss {
+            sink.skip(Some(note.line), note.message);
+        } else {
+            sink.repair(Some(note.line), note.message);
+        }
+    }
+    sink.report.unlisted_problems += found.unlisted;
+}
+
+/// Converts a literal with an empty language tag: `xml:lang=""` ends the scope of a language.
+fn without_empty_tag(triple: Triple) -> Triple {
+    let object = match triple.object {
+        Term::Literal(literal) if literal.language() == Some("") => Literal::new_simple_literal(literal.value()).into(),
+        Term::Triple(inner) => without_empty_tag(*inner).into(),
+        object => object,
+    };
+    Triple { object, ..triple }
 }
 
 /// Positions of line ends between the last queried offset and the end of the input read so far.
@@ -429,6 +463,20 @@ fn entity_lengths(entities: &Entities<'_>, limits: &super::Limits) -> Result<FxH
         lengths.entry((*name).to_owned()).or_insert(expanded);
     }
     Ok(lengths)
+}
+
+/// Returns the values of the entities after expansion. Their lengths were checked.
+fn expand_entities(entities: &Entities<'_>) -> FxHashMap<String, String> {
+    let mut values = FxHashMap::default();
+    for (name, value) in entities {
+        if let Some(expanded) = expand(value, &values)
+            && !values.contains_key(*name)
+        {
+            let expanded = expanded.into_owned();
+            values.insert((*name).to_owned(), expanded);
+        }
+    }
+    values
 }
 
 /// Returns the largest factor by which entities expand a token.
