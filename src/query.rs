@@ -4,10 +4,11 @@ use super::ExitStatus;
 use super::config::Config;
 use super::egress::EgressArguments;
 use super::encoder::RerankArguments;
+use super::syntax::write_graph;
 use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_engine::{Federation, Searcher};
-use lodeseek_rdf::RdfSyntax;
+use lodeseek_rdf::{RdfSyntax, RdfVersion};
 use lodeseek_sparql::{Answer, Provenance, QueryEngine, QueryRequest, Services, SparqlLimits};
 use lodeseek_store::{Access, Store};
 use serde_json::Value;
@@ -118,17 +119,21 @@ fn answer(
     let request = QueryRequest { query, services: Some(services), provenance, ..QueryRequest::default() };
     let answer = queries.evaluate(&request, &limits)?;
     let mut out = io::stdout().lock();
-    match answer.write_results(arguments.format.media_type()) {
-        Some(bytes) => {
-            let bytes = bytes?;
-            out.write_all(&for_terminal(bytes))?;
+    match answer.write_results(arguments.format.media_type(), RdfVersion::V11) {
+        Some(written) => {
+            let written = written?;
+            out.write_all(&for_terminal(written.bytes))?;
+            if written.removed_characters > 0 {
+                let count = written.removed_characters;
+                writeln!(io::stderr(), "lodeseek: {count} characters that XML does not permit were left out")?;
+            }
             if matches!(arguments.format, Format::Json | Format::Xml) {
                 writeln!(out)?;
             }
         }
         None => {
             if let Answer::Graph { triples, .. } = &answer {
-                out.write_all(&for_terminal(RdfSyntax::Turtle.write(triples)?))?;
+                out.write_all(&for_terminal(write_graph(RdfSyntax::Turtle, triples)?))?;
             }
         }
     }

@@ -3,12 +3,12 @@
 use super::ExitStatus;
 use super::dataset_ids;
 use super::output::{OutputArguments, write_json};
-use super::syntax::Syntax;
+use super::syntax::{Syntax, write_graph};
 use super::terminal::{Style, cut, grouped, safe};
 use lodeseek_catalog::{DatasetId, Scheme};
 use lodeseek_engine::dataset_triples;
 use lodeseek_engine::{Card, RelatedDatasets, Searcher};
-use lodeseek_rdf::{RdfSyntax, local_name, words};
+use lodeseek_rdf::{local_name, words};
 use lodeseek_store::{Access, Store, StoreError};
 use std::io::{self, Write};
 use std::path::Path;
@@ -30,8 +30,8 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let mut out = io::stdout().lock();
     if let Some(syntax) = arguments.rdf {
         let store = Store::open(home, Access::Read, None)?;
-        let text = RdfSyntax::from(syntax).write(&dataset_triples(&store, &id)?)?;
-        out.write_all(&text)?;
+        let triples = dataset_triples(&store, &id)?;
+        out.write_all(&write_graph(syntax.into(), &triples)?)?;
         return Ok(ExitStatus::Success);
     }
     let searcher = Searcher::open(home)?;

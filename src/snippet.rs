@@ -3,7 +3,7 @@
 use super::ExitStatus;
 use super::dataset_ids;
 use super::provenance::write_atomically;
-use super::syntax::Syntax;
+use super::syntax::{Syntax, write_graph};
 use super::terminal::{Style, grouped, safe};
 use anyhow::Context;
 use lodeseek_catalog::DatasetId;
@@ -181,7 +181,7 @@ fn rdf(
             snippet.snippet.triples.iter().map(|&triple| content.graph().to_triple(triple)).collect()
         }
     };
-    Ok(syntax.write(&triples)?)
+    write_graph(syntax, &triples)
 }
 
 fn write_drawing(file: Option<&Path>, svg: &str) -> anyhow::Result<()> {

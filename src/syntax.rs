@@ -1,6 +1,8 @@
 //! RDF syntaxes as values of an argument.
 
-use lodeseek_rdf::RdfSyntax;
+use lodeseek_rdf::{RdfForm, RdfSyntax};
+use oxrdf::Triple;
+use std::io::{self, Write};
 
 /// RDF syntax of the output.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
@@ -23,4 +25,19 @@ impl From<Syntax> for RdfSyntax {
             Syntax::RdfXml => Self::RdfXml,
         }
     }
+}
+
+/// Serializes triples for tools of RDF 1.1. Prints a warning if the syntax cannot express all of them.
+pub(crate) fn write_graph(syntax: RdfSyntax, triples: &[Triple]) -> anyhow::Result<Vec<u8>> {
+    let written = RdfForm::from(syntax).serialize(triples)?;
+    let omissions = written.omissions;
+    if let Some(iri) = omissions.iri {
+        let count = omissions.statements;
+        writeln!(io::stderr(), "lodeseek: {count} statements were left out, the first with the property <{iri}>: RDF/XML cannot express it")?;
+    }
+    if omissions.characters > 0 {
+        let count = omissions.characters;
+        writeln!(io::stderr(), "lodeseek: {count} characters that XML does not permit were left out")?;
+    }
+    Ok(written.bytes)
 }

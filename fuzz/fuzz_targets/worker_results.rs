@@ -62,11 +62,11 @@ fn answer(parts: &[&[u8]]) {
     let Ok(stream) = read() else { return };
     if *stream.head() == Head::Graph {
         for syntax in [RdfSyntax::NTriples, RdfSyntax::Turtle, RdfSyntax::RdfXml, RdfSyntax::JsonLd] {
-            let _ = read().expect("as before").write_graph(syntax, &mut Vec::new());
+            let _ = read().expect("as before").write_graph(syntax.into(), &mut Vec::new());
         }
     } else {
         for media_type in RESULTS {
-            let _ = read().expect("as before").write_results(media_type, &mut Vec::new());
+            let _ = read().expect("as before").write_results(media_type, RdfVersion::V12, &mut Vec::new());
         }
     }
     drop(stream.whole());

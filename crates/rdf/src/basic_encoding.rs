@@ -17,7 +17,7 @@ const LABEL: &str = "tripleTerm";
 pub(crate) fn encode<E>(triple: Triple, add: &mut impl FnMut(Triple) -> Result<(), E>) -> Result<(), E> {
     let object = match triple.object {
         Term::Triple(inner) => {
-            let node = hashed_blank_node(LABEL, &inner);
+            let node = node(&inner);
             let statement = |property, object| Triple::new(node.clone(), NamedNode::new_unchecked(property), object);
             add(statement(rdf::TYPE, NamedNode::new_unchecked(rdf::TRIPLE_TERM).into()))?;
             add(statement(rdf::TT_SUBJECT, inner.subject.into()))?;
@@ -28,6 +28,11 @@ pub(crate) fn encode<E>(triple: Triple, add: &mut impl FnMut(Triple) -> Result<(
         other => other,
     };
     add(Triple { object, ..triple })
+}
+
+/// Returns the blank node that stands for a triple term.
+pub(crate) fn node(triple: &Triple) -> BlankNode {
+    hashed_blank_node(LABEL, triple)
 }
 
 /// Returns the encoding of a graph.

@@ -9,10 +9,12 @@ mod label;
 mod language;
 mod output;
 mod pretty;
+mod rdf_xml;
 mod relabel;
 mod triple_stream;
 mod triples;
 pub mod vocab;
+mod xml_text;
 
 pub use canonical::{CanonicalizationError, canonical_fingerprint};
 pub use dump::{correct_language_tag, repair_iri};
@@ -20,7 +22,7 @@ pub use encoding_repair::repair_encoding;
 pub use external_sort::{ExternalSorter, SortKey, SortedKeys};
 pub use label::{LABEL_PROPERTIES, Labels, NO_LABEL, grouped, local_name, namespace, on_one_line, prefixed, words};
 pub use language::language_name;
-pub use output::{RdfSyntax, WriteError};
+pub use output::{Omissions, RdfForm, RdfSyntax, RdfVersion, SerializedGraph, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
 pub use relabel::{relabelled, relabelled_term};
 pub use triple_stream::{TripleStreamWriter, is_writable_iri, is_writable_tag, read_triple_stream};
@@ -28,3 +30,4 @@ pub use triples::{
     BuiltGraph, CompactSource, ExternalGraphBuilder, GraphParts, LiteralKind, MAX_COMPACT_BYTES, SortedRuns,
     StreamedGraph, TermCursor, TermId, TermRef, Triple, TripleCursor, TripleGraph, TripleGraphBuilder, TripleSink,
 };
+pub use xml_text::{XmlFilter, escape_xml, is_xml_character};

@@ -2,7 +2,7 @@
 
 use crate::error::ApiError;
 use axum::http::{HeaderMap, HeaderName, header};
-use lodeseek_rdf::RdfSyntax;
+use lodeseek_rdf::{RdfForm, RdfSyntax, RdfVersion};
 
 /// Media types of web pages.
 pub(crate) const PAGES: [&str; 2] = ["text/html", "application/xhtml+xml"];
@@ -31,36 +31,84 @@ pub(crate) fn best<'o>(headers: &HeaderMap, offers: &[&'o str]) -> Option<&'o st
 }
 
 /// Chooses between a page (`None`) and an RDF syntax: by the parameter `format`, else by `Accept`.
-pub(crate) fn page_or_syntax(format: Option<&str>, headers: &HeaderMap) -> Result<Option<RdfSyntax>, ApiError> {
+pub(crate) fn page_or_syntax(format: Option<&str>, headers: &HeaderMap) -> Result<Option<RdfForm>, ApiError> {
     match format {
         Some("html") => Ok(None),
         Some(name) => match RdfSyntax::from_name(name) {
-            Some(syntax) => Ok(Some(syntax)),
+            Some(syntax) => Ok(Some(named_form(syntax, name, headers))),
             None => Err(ApiError::unknown_format(name, "html, ttl, jsonld, nt, rdf")),
         },
         None => {
             let offers: Vec<&str> = PAGES.into_iter().chain(RdfSyntax::ALL.map(RdfSyntax::media_type)).collect();
             let chosen = best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))?;
-            Ok(RdfSyntax::from_name(chosen))
+            Ok(RdfSyntax::from_name(chosen).map(|syntax| accepted_form(syntax, headers)))
         }
     }
 }
 
 /// Chooses between JSON (`None`) and an RDF syntax: by the parameter `format`, else by `Accept`.
-pub(crate) fn json_or_syntax(format: Option<&str>, headers: &HeaderMap) -> Result<Option<RdfSyntax>, ApiError> {
+pub(crate) fn json_or_syntax(format: Option<&str>, headers: &HeaderMap) -> Result<Option<RdfForm>, ApiError> {
     match format {
         Some("json") => Ok(None),
         Some(name) => match RdfSyntax::from_name(name) {
-            Some(syntax) => Ok(Some(syntax)),
+            Some(syntax) => Ok(Some(named_form(syntax, name, headers))),
             None => Err(ApiError::unknown_format(name, "json, ttl, jsonld, nt, rdf")),
         },
         None => {
             let json = "application/json";
             let offers: Vec<&str> = [json].into_iter().chain(RdfSyntax::ALL.map(RdfSyntax::media_type)).collect();
             let chosen = best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))?;
-            Ok(RdfSyntax::from_name(chosen))
+            Ok(RdfSyntax::from_name(chosen).map(|syntax| accepted_form(syntax, headers)))
         }
     }
+}
+
+/// Returns a media type without its parameters.
+pub(crate) fn essence(content_type: &str) -> &str {
+    content_type.split(';').next().unwrap_or_default().trim()
+}
+
+/// Returns the value of a parameter of a media type.
+pub(crate) fn parameter<'t>(content_type: &'t str, name: &str) -> Option<&'t str> {
+    let mut parameters = content_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let (_, value) = parameters.find(|(known, _)| known.trim().eq_ignore_ascii_case(name))?;
+    Some(value.trim().trim_matches('"'))
+}
+
+/// Returns the form of a syntax in the version that a client asks for.
+pub(crate) fn accepted_form(syntax: RdfSyntax, headers: &HeaderMap) -> RdfForm {
+    RdfForm { syntax, version: requested_version(headers, syntax.media_type()) }
+}
+
+/// Returns the form of a syntax that the parameter `format` names. It may contain the version.
+pub(crate) fn named_form(syntax: RdfSyntax, name: &str, headers: &HeaderMap) -> RdfForm {
+    match parameter(name, "version").and_then(RdfVersion::from_number) {
+        Some(version) => RdfForm { syntax, version },
+        None => accepted_form(syntax, headers),
+    }
+}
+
+/// Returns the version of RDF that a client asks for with a media type: that of its range with the highest quality, else RDF 1.1.
+pub(crate) fn requested_version(headers: &HeaderMap, media_type: &str) -> RdfVersion {
+    let mut best = (RdfVersion::V11, 0.0);
+    for range in accepted(headers).filter(|range| essence(range).eq_ignore_ascii_case(media_type)) {
+        let quality = quality(range).unwrap_or(0.0);
+        let version = parameter(range, "version").and_then(RdfVersion::from_number).unwrap_or_default();
+        if quality > best.1 || quality == best.1 && quality > 0.0 && version != RdfVersion::V11 {
+            best = (version, quality);
+        }
+    }
+    best.0
+}
+
+/// Returns true if `Accept` names a media type without a wildcard.
+pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
+    accepted(headers).any(|range| essence(range).eq_ignore_ascii_case(media_type))
+}
+
+fn accepted(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(','))
 }
 
 /// Maximum number of languages.
@@ -98,10 +146,13 @@ pub(crate) fn ranges<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<(&'h 
 }
 
 fn range(text: &str) -> Option<(&str, f32)> {
-    let mut parts = text.split(';').map(str::trim);
-    let range = parts.next().filter(|range| !range.is_empty())?;
-    let quality = parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1.0), |q| q.parse().ok())?;
-    Some((range, quality))
+    let range = Some(essence(text)).filter(|range| !range.is_empty())?;
+    Some((range, quality(text)?))
+}
+
+/// Returns the quality of a range. `None` if it is not a number.
+fn quality(range: &str) -> Option<f32> {
+    parameter(range, "q").map_or(Some(1.0), |quality| quality.parse().ok())
 }
 
 fn specificity(range: &str, offer: &str) -> Option<u8> {

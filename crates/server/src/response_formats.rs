@@ -1,12 +1,23 @@
 //! Formats of SPARQL results and RDF graphs, chosen by `format` or `Accept`.
+//!
+//! The chosen format is a value of `Content-Type`: a media type, `charset` for the types `text/*`, whose default is another one, and the
+//! version of RDF. Clients get RDF 1.2 if they ask for `version=1.2` or `version=1.2-basic`, and RDF 1.1 otherwise: parsers of RDF 1.1
+//! reject base directions and triple terms.
 
 use crate::error::ApiError;
-use crate::negotiation::best;
-use axum::http::{HeaderMap, HeaderValue, header};
+use crate::negotiation::{best, essence, names, parameter, requested_version};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use lodeseek_rdf::RdfSyntax;
+use lodeseek_rdf::{Omissions, RdfForm, RdfSyntax, RdfVersion, XmlFilter};
 use lodeseek_sparql::Head;
 use oxrdf::Triple;
+use std::io::Write;
+
+macro_rules! content_types {
+    ($media_type:literal) => {
+        [$media_type, concat!($media_type, "; version=1.2-basic"), concat!($media_type, "; version=1.2")]
+    };
+}
 
 pub(crate) const HTML: &str = "text/html";
 const JSON: &str = "application/sparql-results+json";
@@ -29,6 +40,19 @@ const RESULTS: Forms = &[
     ("text/xml", XML),
     (HTML, HTML),
 ];
+/// Values of `Content-Type` for each media type: RDF 1.1, RDF 1.2 Basic, RDF 1.2.
+const CONTENT_TYPES: [[&str; 3]; 10] = [
+    content_types!("application/sparql-results+json"),
+    content_types!("application/sparql-results+xml"),
+    content_types!("text/csv; charset=utf-8"),
+    content_types!("text/tab-separated-values; charset=utf-8"),
+    content_types!("text/turtle; charset=utf-8"),
+    content_types!("application/ld+json"),
+    content_types!("application/n-triples"),
+    content_types!("application/rdf+xml"),
+    content_types!("application/trig"),
+    content_types!("application/n-quads"),
+];
 const GRAPHS: Forms = &[
     ("text/turtle", "text/turtle"),
     ("application/ld+json", "application/ld+json"),
@@ -39,6 +63,12 @@ const GRAPHS: Forms = &[
     ("application/json", "application/ld+json"),
     ("application/xml", "application/rdf+xml"),
     ("text/xml", "application/rdf+xml"),
+    ("application/turtle", "text/turtle"),
+    ("application/x-turtle", "text/turtle"),
+    ("text/rdf+n3", "text/turtle"),
+    ("text/n3", "text/turtle"),
+    ("application/n3", "text/turtle"),
+    ("application/x-json+ld", "application/ld+json"),
     (HTML, HTML),
 ];
 
@@ -69,47 +99,85 @@ impl Kind {
         }
     }
 
-    /// Returns the media type of a short name. Media types are returned unchanged.
-    fn named(self, name: &str) -> &str {
-        match (self, name) {
+    /// Returns the media type that is sent for a short name or an accepted media type. Parameters are ignored. A space stands for a
+    /// `+` that was not encoded in an address.
+    fn named(self, name: &str) -> Option<&'static str> {
+        let name = essence(name).to_ascii_lowercase().replace(' ', "+");
+        let media_type = match (self, name.as_str()) {
             (_, "html") => HTML,
-            (Self::Results, "json" | "srj") => JSON,
-            (Self::Results, "xml" | "srx") => XML,
+            (Self::Results, "json" | "srj" | "sparql-json" | "sparql-results+json") => JSON,
+            (Self::Results, "xml" | "srx" | "sparql-xml" | "sparql-results+xml") => XML,
             (Self::Results, "csv") => CSV,
             (Self::Results, "tsv") => TSV,
             (Self::Graph | Self::Data, "json") => "application/ld+json",
             (Self::Graph | Self::Data, "trig") => TRIG,
             (Self::Graph | Self::Data, "nq" | "nquads" | "n-quads") => N_QUADS,
-            _ => RdfSyntax::from_name(name).map_or(name, |syntax| syntax.media_type()),
-        }
+            (_, name) if name.contains('/') => name,
+            (_, name) => RdfSyntax::from_name(name)?.media_type(),
+        };
+        self.forms().iter().find(|(accepted, _)| *accepted == media_type).map(|(_, sent)| *sent)
     }
 
-    /// Chooses the media type of the response.
+    /// Chooses the content type of the response: by the first parameter that names a known format, else by `Accept`.
+    ///
+    /// Clients send several parameters beside `Accept`, with names of formats that they know. An unknown one is an error only if `Accept`
+    /// does not name a format either.
     pub(crate) fn negotiate(
         self,
         parameters: &[(String, String)],
         headers: &HeaderMap,
     ) -> Result<&'static str, ApiError> {
-        let written = |accepted: &str| self.forms().iter().find(|(form, _)| *form == accepted).map(|(_, sent)| *sent);
-        if let Some(name) = format_parameter(parameters) {
-            let known = written(self.named(name));
-            return known.ok_or_else(|| {
-                ApiError::bad_request(format!("format={name:?} is not supported for this kind of result"))
-            });
+        for value in format_parameters(parameters) {
+            if let Some(media_type) = self.named(value) {
+                let version = parameter(value, "version").and_then(RdfVersion::from_number);
+                let version = version.unwrap_or_else(|| requested_version(headers, media_type));
+                return Ok(content_type(media_type, version));
+            }
         }
         let offers: Vec<&str> = self.forms().iter().map(|(accepted, _)| *accepted).collect();
-        best(headers, &offers).and_then(written).ok_or_else(|| ApiError::not_acceptable(&offers))
+        let chosen = best(headers, &offers);
+        if let Some(name) = format_parameters(parameters).next() {
+            let is_named = chosen.is_some_and(|chosen| names(headers, chosen));
+            if !is_named {
+                let message = format!("format={name:?} is not supported for this kind of result");
+                return Err(ApiError::bad_request(message));
+            }
+        }
+        let sent = chosen.and_then(|chosen| Some((chosen, self.forms().iter().find(|(form, _)| *form == chosen)?.1)));
+        let (accepted, sent) = sent.ok_or_else(|| ApiError::not_acceptable(&offers))?;
+        Ok(content_type(sent, requested_version(headers, accepted)))
     }
 }
 
-fn format_parameter(parameters: &[(String, String)]) -> Option<&str> {
-    let named = parameters.iter().find(|(name, _)| matches!(name.as_str(), "format" | "output"));
-    named.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+/// Returns the value of `Content-Type` for a media type and a version of RDF.
+pub(crate) fn content_type(media_type: &'static str, version: RdfVersion) -> &'static str {
+    let known = CONTENT_TYPES.iter().find(|versions| essence(versions[0]) == media_type);
+    known.map_or(media_type, |versions| match version {
+        RdfVersion::V11 => versions[0],
+        RdfVersion::V12Basic => versions[1],
+        RdfVersion::V12 => versions[2],
+    })
+}
+
+/// Returns the value of `Content-Type` for a media type, in the version that a client asks for.
+pub(crate) fn versioned(media_type: &'static str, headers: &HeaderMap) -> &'static str {
+    content_type(media_type, requested_version(headers, media_type))
+}
+
+/// Returns the version of RDF in a content type.
+pub(crate) fn version(content_type: &str) -> RdfVersion {
+    parameter(content_type, "version").and_then(RdfVersion::from_number).unwrap_or_default()
+}
+
+/// Returns the values of the parameters that name formats: SPARQL clients send all three. A value may be a list.
+fn format_parameters(parameters: &[(String, String)]) -> impl Iterator<Item = &str> {
+    let named = parameters.iter().filter(|(name, _)| matches!(name.as_str(), "format" | "output" | "results"));
+    named.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|value| !value.is_empty())
 }
 
 /// If true, errors are sent as pages: the client prefers HTML over plain text.
 pub(crate) fn prefers_pages(parameters: &[(String, String)], headers: &HeaderMap) -> bool {
-    match format_parameter(parameters) {
+    match format_parameters(parameters).next() {
         Some(name) => matches!(name, "html" | HTML),
         None => best(headers, &["text/plain", HTML]) == Some(HTML),
     }
@@ -120,19 +188,63 @@ pub(crate) fn check(parameters: &[(String, String)], headers: &HeaderMap) -> Res
     Kind::Results.negotiate(parameters, headers).or_else(|_| Kind::Graph.negotiate(parameters, headers)).map(|_| ())
 }
 
-/// Returns the syntax of a media type. For a single graph TriG equals Turtle, and N-Quads equals N-Triples.
-pub(crate) fn syntax(media_type: &str) -> RdfSyntax {
-    match media_type {
+/// Returns the syntax and version of a content type. For a single graph TriG equals Turtle, and N-Quads equals N-Triples.
+pub(crate) fn form(content_type: &str) -> RdfForm {
+    let syntax = match essence(content_type) {
         TRIG => RdfSyntax::Turtle,
         N_QUADS => RdfSyntax::NTriples,
         other => RdfSyntax::from_name(other).unwrap_or(RdfSyntax::Turtle),
+    };
+    RdfForm { syntax, version: version(content_type) }
+}
+
+/// Serializes triples as a response of a graph's content type.
+///
+/// # Errors
+/// 406 if the syntax cannot express a statement, which is possible in RDF/XML only.
+pub(crate) fn graph(triples: &[Triple], content_type: &'static str) -> Result<Response, ApiError> {
+    let written = form(content_type).serialize(triples).map_err(|error| ApiError::internal(&error))?;
+    if let Some(iri) = &written.omissions.iri {
+        let message = format!(
+            "RDF/XML cannot express the property <{iri}>: its IRI does not end with an XML name; request text/turtle, \
+             application/ld+json or application/n-triples"
+        );
+        return Err(ApiError::with_status(StatusCode::NOT_ACCEPTABLE, message));
+    }
+    let mut response = sent(content_type, written.bytes);
+    mark_omissions(&written.omissions, response.headers_mut());
+    Ok(response)
+}
+
+/// Serializes triples as a response in a syntax and a version of RDF, as [`graph`] does.
+pub(crate) fn graph_in(triples: &[Triple], form: RdfForm) -> Result<Response, ApiError> {
+    graph(triples, content_type(form.syntax.media_type(), form.version))
+}
+
+/// Name of the header or trailer with the number of characters that XML does not permit, and that were left out.
+pub(crate) const REMOVED_CHARACTERS: &str = "lodeseek-removed-characters";
+/// Name of the header or trailer with the number of statements that RDF/XML cannot express, and that were left out.
+pub(crate) const OMITTED_STATEMENTS: &str = "lodeseek-omitted-statements";
+/// Value of `Trailer` of streamed responses.
+pub(crate) const TRAILERS: &str = "lodeseek-truncated, lodeseek-removed-characters, lodeseek-omitted-statements";
+
+/// Adds the headers or trailers of what was left out.
+pub(crate) fn mark_omissions(omissions: &Omissions, headers: &mut HeaderMap) {
+    for (name, count) in [(REMOVED_CHARACTERS, omissions.characters), (OMITTED_STATEMENTS, omissions.statements)] {
+        if count > 0 {
+            headers.insert(name, HeaderValue::from(count));
+        }
     }
 }
 
-/// Serializes triples as a response of a graph media type.
-pub(crate) fn graph(triples: &[Triple], media_type: &'static str) -> Result<Response, ApiError> {
-    let bytes = syntax(media_type).write(triples).map_err(|error| ApiError::internal(&error))?;
-    Ok(sent(media_type, bytes))
+/// Returns a document of XML as a response. Characters that XML does not permit are left out and counted.
+pub(crate) fn xml(content_type: &'static str, text: &str) -> Result<Response, ApiError> {
+    let mut filter = XmlFilter::new(Vec::with_capacity(text.len()));
+    let written = filter.write_all(text.as_bytes()).and_then(|()| filter.finish());
+    let (bytes, characters) = written.map_err(|error| ApiError::internal(&error))?;
+    let mut response = ([(header::CONTENT_TYPE, content_type)], bytes).into_response();
+    mark_omissions(&Omissions { characters, ..Omissions::default() }, response.headers_mut());
+    Ok(response)
 }
 
 /// Returns a response whose format depends on `Accept`.
@@ -153,8 +265,8 @@ pub(crate) fn mark_truncated(response: &mut Response) {
 
 /// Returns the mark inside a document that is already being sent: (text to remove from the end, text to append). `None` if the
 /// format cannot signal truncation.
-pub(crate) fn mark_within(media_type: &str) -> Option<(&'static str, String)> {
-    match media_type {
+pub(crate) fn mark_within(content_type: &str) -> Option<(&'static str, String)> {
+    match essence(content_type) {
         JSON => Some(("}", format!(",\"{TRUNCATED}\":\"{TRUNCATED_NOTE}\"}}"))),
         XML | "application/rdf+xml" => Some(("", format!("\n<!-- {TRUNCATED}: {TRUNCATED_NOTE} -->\n"))),
         "text/turtle" | "application/n-triples" | TRIG | N_QUADS => {
@@ -175,6 +287,49 @@ mod tests {
     }
 
     #[test]
+    fn clients_of_rdf_1_2_ask_for_it() {
+        for (accept, format, expected) in [
+            ("text/turtle", "", "text/turtle; charset=utf-8"),
+            ("text/turtle;version=1.2", "", "text/turtle; charset=utf-8; version=1.2"),
+            ("text/turtle; VERSION=\"1.2\";q=0.5", "", "text/turtle; charset=utf-8; version=1.2"),
+            ("text/turtle;version=1.2;q=0.5, text/turtle", "", "text/turtle; charset=utf-8"),
+            ("text/turtle;q=.5, text/turtle;version=1.2", "", "text/turtle; charset=utf-8; version=1.2"),
+            ("application/rdf+xml;version=1.2-basic", "", "application/rdf+xml; version=1.2-basic"),
+            ("application/xml;version=1.2", "", "application/rdf+xml; version=1.2"),
+            ("application/n-triples;version=1.3", "", "application/n-triples"),
+            ("*/*", "text/turtle;version=1.2", "text/turtle; charset=utf-8; version=1.2"),
+            ("application/n-quads; version=1.2", "nq", "application/n-quads; version=1.2"),
+            ("text/turtle; Q=0.1, application/trig; Q=0.2", "", "application/trig"),
+        ] {
+            let chosen = wanted(Kind::Graph, accept, format).unwrap_or_default();
+            assert_eq!(chosen, expected, "{accept} {format}");
+            assert_eq!(form(chosen).version == RdfVersion::V11, !chosen.contains("version"), "{chosen}");
+        }
+    }
+
+    #[test]
+    fn names_of_formats_by_other_clients() {
+        let parameters = |values: &[(&str, &str)]| -> Vec<(String, String)> {
+            values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        for (kind, values, accept, expected) in [
+            (Kind::Graph, vec![("format", "rdf+xml"), ("output", "rdf+xml"), ("results", "rdf+xml")], "*/*", Some("application/rdf+xml")),
+            (Kind::Graph, vec![("format", "nonsense"), ("output", "n3")], "*/*", Some("text/turtle; charset=utf-8")),
+            (Kind::Graph, vec![("results", "JSON-LD,application/ld+json")], "*/*", Some("application/ld+json")),
+            (Kind::Graph, vec![("format", "application/rdf xml")], "*/*", Some("application/rdf+xml")),
+            (Kind::Results, vec![("format", "application/sparql-results json")], "*/*", Some(JSON)),
+            (Kind::Graph, vec![("format", "csv")], "*/*", None),
+            (Kind::Graph, vec![("format", "csv")], "application/turtle, image/png", Some("text/turtle; charset=utf-8")),
+            (Kind::Graph, vec![("format", "")], "application/n-triples", Some("application/n-triples")),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, accept.parse().expect("a header"));
+            assert_eq!(kind.negotiate(&parameters(&values), &headers).ok(), expected, "{values:?}");
+        }
+    }
+
+
+    #[test]
     fn the_kind_of_answer_decides_what_a_client_gets() {
         for (kind, accept, format, expected) in [
             (Kind::Results, "*/*", "", Some(JSON)),
@@ -188,11 +343,13 @@ mod tests {
             (Kind::Results, "*/*", "xml", Some(XML)),
             (Kind::Graph, "*/*", "xml", Some("application/rdf+xml")),
             (Kind::Graph, "text/turtle", "nq", Some(N_QUADS)),
-            (Kind::Graph, "text/turtle", "csv", None),
-            (Kind::Results, "text/csv", "ttl", None),
+            (Kind::Graph, "text/turtle", "csv", Some("text/turtle")),
+            (Kind::Graph, "*/*", "csv", None),
+            (Kind::Results, "text/csv", "ttl", Some(CSV)),
+            (Kind::Results, "text/*", "ttl", None),
             (Kind::Results, "image/png", "text/csv", Some(CSV)),
         ] {
-            assert_eq!(wanted(kind, accept, format), expected, "{kind:?} {accept} {format}");
+            assert_eq!(wanted(kind, accept, format).map(essence), expected, "{kind:?} {accept} {format}");
         }
     }
 }

@@ -62,6 +62,7 @@ use federation::{Reader, ServiceRows};
 use graph_names::GraphNames;
 use graphs::{Graphs, Visible};
 use limits::{Cost, check_size};
+use lodeseek_rdf::{RdfVersion, XmlFilter};
 use lodeseek_store::{Store, StoreError};
 use lodeseek_worker::Pool;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
@@ -141,30 +142,60 @@ impl Answer {
         matches!(self, Self::Solutions { truncated: true, .. } | Self::Graph { truncated: true, .. })
     }
 
-    /// Writes solutions or a boolean in one of the result formats; `None` for a graph, which is RDF.
+    /// Writes solutions or a boolean in one of the result formats, for readers of this version of RDF; `None` for a graph, which is RDF.
     #[must_use]
-    pub fn write_results(&self, media_type: &str) -> Option<io::Result<Vec<u8>>> {
+    pub fn write_results(&self, media_type: &str, version: RdfVersion) -> Option<io::Result<SerializedResults>> {
         let format = QueryResultsFormat::from_media_type(media_type)?;
-        let serializer = QueryResultsSerializer::from_format(format);
         match self {
-            Self::Boolean(value) => Some(serializer.serialize_boolean_to_writer(Vec::new(), *value)),
-            Self::Solutions { variables, rows, .. } => {
-                let write = || {
-                    let mut writer = serializer.serialize_solutions_to_writer(Vec::new(), variables.clone())?;
-                    for row in rows {
-                        let bound = variables
-                            .iter()
-                            .zip(row)
-                            .filter_map(|(v, term)| Some((v.as_ref(), term.as_ref()?.as_ref())));
-                        writer.serialize(bound)?;
-                    }
-                    writer.finish()
-                };
-                Some(write())
+            Self::Boolean(value) => {
+                let bytes = QueryResultsSerializer::from_format(format).serialize_boolean_to_writer(Vec::new(), *value);
+                Some(bytes.map(|bytes| SerializedResults { bytes, removed_characters: 0 }))
             }
+            Self::Solutions { variables, rows, .. } => Some(write_solutions(format, version, variables, rows)),
             Self::Graph { .. } => None,
         }
     }
+}
+
+/// Serialized results.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SerializedResults {
+    /// The document.
+    pub bytes: Vec<u8>,
+    /// Number of characters that XML does not permit, and that were left out.
+    pub removed_characters: u64,
+}
+
+fn write_solutions(
+    format: QueryResultsFormat,
+    version: RdfVersion,
+    variables: &[Variable],
+    rows: &[Vec<Option<Term>>],
+) -> io::Result<SerializedResults> {
+    if format != QueryResultsFormat::Xml {
+        let bytes = write_rows(format, version, variables, rows, Vec::new())?;
+        return Ok(SerializedResults { bytes, removed_characters: 0 });
+    }
+    let filter = write_rows(format, version, variables, rows, XmlFilter::new(Vec::new()))?;
+    let (bytes, removed_characters) = filter.finish()?;
+    Ok(SerializedResults { bytes, removed_characters })
+}
+
+fn write_rows<W: io::Write>(
+    format: QueryResultsFormat,
+    version: RdfVersion,
+    variables: &[Variable],
+    rows: &[Vec<Option<Term>>],
+    writer: W,
+) -> io::Result<W> {
+    let serializer = QueryResultsSerializer::from_format(format);
+    let mut writer = serializer.serialize_solutions_to_writer(writer, variables.to_vec())?;
+    for row in rows {
+        let terms: Vec<_> = row.iter().map(|term| Some(version.convert_term(term.clone()?))).collect();
+        let bound = variables.iter().zip(&terms);
+        writer.serialize(bound.filter_map(|(variable, term)| Some((variable.as_ref(), term.as_ref()?.as_ref()))))?;
+    }
+    writer.finish()
 }
 
 /// Errors of queries. Exhaustive, since the server maps every case to a status.

@@ -6,8 +6,8 @@
 
 use super::admission::Permit;
 use super::{Answer, SparqlError, SparqlLimits};
-use lodeseek_rdf::RdfSyntax;
-use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
+use lodeseek_rdf::{Omissions, RdfForm, RdfVersion, XmlFilter};
+use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer, WriterSolutionsSerializer};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults};
 use oxrdf::{NamedOrBlankNode, Term, Triple, Variable};
 use std::cell::RefCell;
@@ -409,36 +409,61 @@ impl AnswerStream {
         })
     }
 
-    /// Writes solutions or a boolean in one of the result formats. The writer is flushed before each wait for further rows.
-    pub fn write_results(&mut self, media_type: &str, writer: &mut impl Write) -> Result<(), SendError> {
-        let format = QueryResultsFormat::from_media_type(media_type);
-        let serializer = QueryResultsSerializer::from_format(format.unwrap_or(QueryResultsFormat::Json));
+    /// Writes solutions or a boolean in one of the result formats, for clients of this version of RDF. The writer is flushed before each
+    /// wait for further rows. Returns the number of characters that XML does not permit, and that were left out.
+    pub fn write_results(
+        &mut self,
+        media_type: &str,
+        version: RdfVersion,
+        writer: &mut impl Write,
+    ) -> Result<u64, SendError> {
+        let format = QueryResultsFormat::from_media_type(media_type).unwrap_or(QueryResultsFormat::Json);
+        let serializer = QueryResultsSerializer::from_format(format);
         let shared = RefCell::new(writer);
-        let variables = match self.head.clone() {
+        match self.head.clone() {
             Head::Boolean(value) => {
                 serializer.serialize_boolean_to_writer(Shared(&shared), value)?;
-                return Ok(());
+                Ok(0)
             }
-            Head::Solutions(variables) => variables,
-            Head::Graph => return Err(io::Error::from(io::ErrorKind::Unsupported).into()),
-        };
-        let mut solutions = serializer.serialize_solutions_to_writer(Shared(&shared), variables.clone())?;
-        while let Some(item) = self.next(&mut || flush(&shared)) {
-            let terms = row(item?).unwrap_or_default();
+            Head::Solutions(variables) if format == QueryResultsFormat::Xml => {
+                let filter = XmlFilter::new(Shared(&shared));
+                let solutions = serializer.serialize_solutions_to_writer(filter, variables.clone())?;
+                let filter = self.write_rows(solutions, &variables, version, &shared)?;
+                Ok(filter.finish()?.1)
+            }
+            Head::Solutions(variables) => {
+                let solutions = serializer.serialize_solutions_to_writer(Shared(&shared), variables.clone())?;
+                self.write_rows(solutions, &variables, version, &shared)?;
+                Ok(0)
+            }
+            Head::Graph => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
+        }
+    }
+
+    /// Writes the rows of a `SELECT`, and returns the writer of the serializer.
+    fn write_rows<W: Write, F: Write>(
+        &mut self,
+        mut solutions: WriterSolutionsSerializer<F>,
+        variables: &[Variable],
+        version: RdfVersion,
+        shared: &RefCell<&mut W>,
+    ) -> Result<F, SendError> {
+        while let Some(item) = self.next(&mut || flush(shared)) {
+            let terms: Vec<_> = row(item?).unwrap_or_default();
+            let terms: Vec<_> = terms.into_iter().map(|term| Some(version.convert_term(term?))).collect();
             let bound = variables.iter().zip(&terms);
             solutions
                 .serialize(bound.filter_map(|(variable, term)| Some((variable.as_ref(), term.as_ref()?.as_ref()))))?;
         }
-        solutions.finish()?;
-        Ok(())
+        Ok(solutions.finish()?)
     }
 
-    /// Writes a graph. The writer is flushed before each wait for further triples.
-    pub fn write_graph(&mut self, syntax: RdfSyntax, writer: &mut impl Write) -> Result<(), SendError> {
+    /// Writes a graph. The writer is flushed before each wait for further triples. Returns what the syntax cannot express.
+    pub fn write_graph(&mut self, form: RdfForm, writer: &mut impl Write) -> Result<Omissions, SendError> {
         let shared = RefCell::new(writer);
         let triples = std::iter::from_fn(|| self.next(&mut || flush(&shared)));
         let triples = triples.filter_map(|item| item.map(triple).transpose());
-        syntax.write_to(triples.map(|triple| triple.map_err(SendError::from)), Shared(&shared))
+        form.write_to(triples.map(|triple| triple.map_err(SendError::from)), Shared(&shared))
     }
 
     /// Waits for the next row of a `SELECT`. Returns `None` at the end, and for other forms of answers.

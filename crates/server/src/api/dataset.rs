@@ -8,13 +8,14 @@ use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
 use crate::pages::{self, PageContext};
 use crate::public_url::LinkBase;
+use crate::response_formats;
 use crate::state::Client;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::dataset_triples;
-use lodeseek_rdf::RdfSyntax;
+use lodeseek_rdf::RdfForm;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -46,21 +47,22 @@ pub(super) async fn dataset(
             Ok(_) => pages::dataset(&state, client, links, page, id).await,
             Err(error) => pages::error(&page, &error),
         },
-        (Ok(Some(syntax)), Ok(id)) => {
-            linked_data(&state, client, id, syntax).await.unwrap_or_else(IntoResponse::into_response)
+        (Ok(Some(form)), Ok(id)) => {
+            linked_data(&state, client, id, form).await.unwrap_or_else(IntoResponse::into_response)
         }
     };
     response.headers_mut().append(header::VARY, header::HeaderValue::from_static("accept, accept-language"));
     response
 }
 
-async fn linked_data(state: &AppState, client: Client, id: DatasetId, syntax: RdfSyntax) -> Result<Response, ApiError> {
+async fn linked_data(state: &AppState, client: Client, id: DatasetId, form: RdfForm) -> Result<Response, ApiError> {
     state.check_dataset(&id).await?;
-    let bytes = state
-        .work_with_permit(client, move |state| {
-            let triples = dataset_triples(&state.store, &id)?;
-            syntax.write(&triples).map_err(|error| ApiError::internal(&error))
-        })
-        .await?;
-    Ok(([(header::CONTENT_TYPE, syntax.media_type())], bytes).into_response())
+    let written = state.work_with_permit(client, move |state| {
+        let triples = dataset_triples(&state.store, &id)?;
+        response_formats::graph_in(&triples, form)
+    });
+    let mut response = written.await?;
+    // The route adds its own.
+    response.headers_mut().remove(header::VARY);
+    Ok(response)
 }

@@ -9,14 +9,14 @@ use crate::entities::find;
 use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
 use crate::pages::{self, PageContext};
-use crate::response_formats::{mark_truncated, sent};
+use crate::response_formats::{graph_in, mark_truncated};
 use crate::state::Client;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
-use lodeseek_rdf::RdfSyntax;
+use lodeseek_rdf::RdfForm;
 use lodeseek_store::{Excerpt, Resources, resource};
 use oxrdf::NamedOrBlankNode;
 use serde::Deserialize;
@@ -69,8 +69,8 @@ pub(super) async fn entity(
 ) -> Response {
     let answer = async {
         let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-        let syntax = page_or_syntax(parameters.format.as_deref(), &headers)?;
-        answer(&state, client, &page, id, parameters, syntax, &headers).await
+        let form = page_or_syntax(parameters.format.as_deref(), &headers)?;
+        answer(&state, client, &page, id, parameters, form, &headers).await
     };
     // Errors are pages unless `Accept` prefers RDF, whatever `format` is.
     let mut response = answer.await.unwrap_or_else(|error| match page_or_syntax(None, &headers) {
@@ -87,7 +87,7 @@ async fn answer(
     page: &PageContext,
     id: String,
     parameters: Parameters,
-    syntax: Option<RdfSyntax>,
+    form: Option<RdfForm>,
     headers: &HeaderMap,
 ) -> Result<Response, ApiError> {
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
@@ -105,8 +105,8 @@ async fn answer(
     state
         .work_with_permit(client, move |state| {
             let resources = state.store.resources(&id)?;
-            match syntax {
-                Some(syntax) => description(&resources, &node, syntax),
+            match form {
+                Some(form) => description(&resources, &node, form),
                 None => {
                     let found = find(&resources, &node, [parameters.skip, parameters.to], &languages)?;
                     let missing = || ApiError::not_found(format!("the dataset has no triple of {named}"));
@@ -117,13 +117,12 @@ async fn answer(
         .await
 }
 
-fn description(resources: &Resources<'_>, node: &NamedOrBlankNode, syntax: RdfSyntax) -> Result<Response, ApiError> {
+fn description(resources: &Resources<'_>, node: &NamedOrBlankNode, form: RdfForm) -> Result<Response, ApiError> {
     let Excerpt { triples, more } = resources.description(node, MAX_DESCRIPTION)?;
     if triples.is_empty() {
         return Err(ApiError::not_found(format!("the dataset has no triple of {node}")));
     }
-    let bytes = syntax.write(&triples).map_err(|error| ApiError::internal(&error))?;
-    let mut response = sent(syntax.media_type(), bytes);
+    let mut response = graph_in(&triples, form)?;
     if more {
         mark_truncated(&mut response);
     }

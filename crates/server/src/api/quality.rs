@@ -169,5 +169,6 @@ fn negotiate(
     }
     let offers: Vec<&'static str> =
         [default].into_iter().chain(plain).chain(RdfSyntax::ALL.map(RdfSyntax::media_type)).collect();
-    best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))
+    let chosen = best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))?;
+    Ok(response_formats::versioned(chosen, headers))
 }

@@ -9,6 +9,7 @@ use crate::AppState;
 use crate::documentation::{BadRequest, FormatParameter, Id, JsonObject, Negotiated, NotFound, Text, Turtle};
 use crate::error::ApiError;
 use crate::negotiation::json_or_syntax;
+use crate::response_formats;
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -35,18 +36,17 @@ pub(super) async fn related(
     Query(parameters): Query<Parameters>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let syntax = json_or_syntax(parameters.format.as_deref(), &headers)?;
+    let form = json_or_syntax(parameters.format.as_deref(), &headers)?;
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     let mut response = state
         .work(move |state| {
             let related = state.searcher.catalog().related(&id)?.ok_or_else(|| ApiError::no_dataset(&id))?;
-            let Some(syntax) = syntax else { return Ok(Json(related).into_response()) };
+            let Some(form) = form else { return Ok(Json(related).into_response()) };
             let triples = triples(&related, &id, |id| state.store.iris().dataset(id));
-            let bytes = syntax.write(&triples).map_err(|error| ApiError::internal(&error))?;
-            Ok(([(header::CONTENT_TYPE, syntax.media_type())], bytes).into_response())
+            response_formats::graph_in(&triples, form)
         })
         .await?;
-    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
     Ok(response)
 }
 

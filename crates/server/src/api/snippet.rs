@@ -5,9 +5,10 @@ use crate::documentation::{
     BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, JsonObject, Negotiated, NotFound, Rdf, Svg, Text,
 };
 use crate::error::ApiError;
-use crate::negotiation::{best, languages};
+use crate::negotiation::{accepted_form, best, languages, named_form};
 use crate::pages::{self, PageContext};
 use crate::parameters::check_query;
+use crate::response_formats::{graph_in, xml};
 use crate::state::Client;
 use crate::state::SnippetLimits;
 use axum::Json;
@@ -17,7 +18,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{Card, DatasetSnippet, SnippetRequest};
-use lodeseek_rdf::RdfSyntax;
+use lodeseek_rdf::{RdfForm, RdfSyntax, RdfVersion};
 use lodeseek_snippet::{Deadline, LabelledTriple, Method, TripleBudget, draw_document};
 use oxsdatatypes::DateTime;
 use serde::Deserialize;
@@ -50,20 +51,24 @@ pub(super) enum Format {
     Html,
     Json,
     Svg,
-    Rdf(RdfSyntax),
+    Rdf(RdfForm),
 }
 
 impl Format {
+    const fn rdf(syntax: RdfSyntax) -> Self {
+        Self::Rdf(RdfForm { syntax, version: RdfVersion::V11 })
+    }
+
     /// Every format with its media type, the default first.
     const ALL: [(&'static str, Self); 8] = [
         ("text/html", Self::Html),
         ("application/xhtml+xml", Self::Html),
         ("application/json", Self::Json),
         ("image/svg+xml", Self::Svg),
-        ("text/turtle", Self::Rdf(RdfSyntax::Turtle)),
-        ("application/ld+json", Self::Rdf(RdfSyntax::JsonLd)),
-        ("application/n-triples", Self::Rdf(RdfSyntax::NTriples)),
-        ("application/rdf+xml", Self::Rdf(RdfSyntax::RdfXml)),
+        ("text/turtle", Self::rdf(RdfSyntax::Turtle)),
+        ("application/ld+json", Self::rdf(RdfSyntax::JsonLd)),
+        ("application/n-triples", Self::rdf(RdfSyntax::NTriples)),
+        ("application/rdf+xml", Self::rdf(RdfSyntax::RdfXml)),
     ];
 
     fn negotiate(name: Option<&str>, headers: &HeaderMap) -> Result<Self, ApiError> {
@@ -72,7 +77,7 @@ impl Format {
             Some("json") => Ok(Self::Json),
             Some("svg") => Ok(Self::Svg),
             Some(name) => match RdfSyntax::from_name(name) {
-                Some(syntax) => Ok(Self::Rdf(syntax)),
+                Some(syntax) => Ok(Self::Rdf(named_form(syntax, name, headers))),
                 None => Err(ApiError::unknown_format(name, "html, json, svg, ttl, jsonld, nt, rdf")),
             },
             None => Self::accepted(headers),
@@ -82,7 +87,11 @@ impl Format {
     fn accepted(headers: &HeaderMap) -> Result<Self, ApiError> {
         let offers = Self::ALL.map(|(media_type, _)| media_type);
         let chosen = best(headers, &offers).and_then(|best| Self::ALL.into_iter().find(|(offer, _)| *offer == best));
-        chosen.map(|(_, form)| form).ok_or_else(|| ApiError::not_acceptable(&offers))
+        let (_, format) = chosen.ok_or_else(|| ApiError::not_acceptable(&offers))?;
+        Ok(match format {
+            Self::Rdf(form) => Self::Rdf(accepted_form(form.syntax, headers)),
+            other => other,
+        })
     }
 }
 
@@ -137,7 +146,7 @@ pub(super) async fn snippet(
     page: PageContext,
     headers: HeaderMap,
 ) -> Response {
-    let accepted = Format::accepted(&headers).unwrap_or(Format::Rdf(RdfSyntax::Turtle));
+    let accepted = Format::accepted(&headers).unwrap_or(Format::rdf(RdfSyntax::Turtle));
     let (form, answer) = match parameters {
         Ok(Query(parameters)) => {
             let chosen = Format::negotiate(parameters.format.as_deref(), &headers);
@@ -258,16 +267,16 @@ fn respond(
         Format::Svg => {
             let triples: Vec<LabelledTriple> =
                 made.extracted.triples.iter().map(|shown| shown.triple.clone()).collect();
-            let headers = [(header::CONTENT_TYPE, "image/svg+xml"), (header::CONTENT_SECURITY_POLICY, PICTURE_POLICY)];
-            (headers, draw_document(&triples, made.card.metadata.title())).into_response()
+            let mut response = xml("image/svg+xml", &draw_document(&triples, made.card.metadata.title()))?;
+            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PICTURE_POLICY));
+            response
         }
-        Format::Rdf(syntax) => {
+        Format::Rdf(form) => {
             let triples = made.to_triples(state.store.iris(), request, Some(DateTime::now()));
-            let bytes = syntax.write(&triples).map_err(|error| {
-                // RDF/XML has no way to write some properties.
-                ApiError::with_status(StatusCode::NOT_ACCEPTABLE, format!("{error}; try another syntax"))
-            })?;
-            ([(header::CONTENT_TYPE, syntax.media_type())], bytes).into_response()
+            let mut response = graph_in(&triples, form)?;
+            // The route adds its own.
+            response.headers_mut().remove(header::VARY);
+            response
         }
     })
 }

@@ -34,7 +34,7 @@ use axum::routing::{MethodRouter, get};
 use lodeseek_catalog::application_profile::{LocalContent, Profile, to_profile};
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_engine::{BoundingBox, Card, CoverageSource};
-use lodeseek_rdf::RdfSyntax;
+use lodeseek_rdf::{RdfSyntax, SerializedGraph};
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, hydra, rdf};
 use lodeseek_rdf::{local_name, words};
 use lodeseek_store::text_bytes;
@@ -112,7 +112,7 @@ async fn respond(
     suffix: &'static str,
 ) -> Result<Response, ApiError> {
     let media_type = match RdfSyntax::from_name(suffix.trim_start_matches('.')) {
-        Some(syntax) => syntax.media_type(),
+        Some(syntax) => response_formats::versioned(syntax.media_type(), headers),
         None => Kind::Graph.negotiate(parameters, headers)?,
     };
     if media_type == response_formats::HTML {
@@ -125,7 +125,11 @@ async fn respond(
     let page_of = move |state: &AppState| page(state, &links, &request, media_type, known.as_deref());
     let made = state.work_with_permit(client, page_of).await?;
     let mut response = match made.body {
-        Some(bytes) => response_formats::sent(media_type, bytes),
+        Some(written) => {
+            let mut response = response_formats::sent(media_type, written.bytes);
+            response_formats::mark_omissions(&written.omissions, response.headers_mut());
+            response
+        }
         None => StatusCode::NOT_MODIFIED.into_response(),
     };
     let own = response.headers_mut();
@@ -219,7 +223,7 @@ fn moment(text: &str) -> Result<DateTime, ApiError> {
 
 struct CatalogResponse {
     /// Body; `None` if the client's copy is current.
-    body: Option<Vec<u8>>,
+    body: Option<SerializedGraph>,
     tag: HeaderValue,
     links: Vec<HeaderValue>,
 }
@@ -388,7 +392,7 @@ fn tag(view: &View<'_>, listed: &[CatalogEntry], media_type: &str) -> String {
     format!("W/\"{hex}\"")
 }
 
-fn serialize(view: &View<'_>, listed: Vec<CatalogEntry>, media_type: &'static str) -> Result<Vec<u8>, ApiError> {
+fn serialize(view: &View<'_>, listed: Vec<CatalogEntry>, media_type: &'static str) -> Result<SerializedGraph, ApiError> {
     let (iris, mut triples) = (view.iris, view.triples());
     for CatalogEntry { id, description, record, card, series, is_listed } in listed {
         let series = series.iter().map(|series| iris.dataset(series)).collect();
@@ -400,7 +404,8 @@ fn serialize(view: &View<'_>, listed: Vec<CatalogEntry>, media_type: &'static st
         }
         triples.extend(record);
     }
-    response_formats::syntax(media_type).write(&triples).map_err(|error| ApiError::internal(&error))
+    // One dataset must not cost all others: what RDF/XML cannot express is left out and counted.
+    response_formats::form(media_type).serialize(&triples).map_err(|error| ApiError::internal(&error))
 }
 
 /// Returns the area that the description of a dataset declares.

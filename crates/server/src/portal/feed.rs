@@ -8,13 +8,13 @@ use crate::parameters::{Pairs, check_query, examples, filter, parse_model, query
 use crate::portal::ckan::Table;
 use crate::portal::metadata::{PortalMetadata, moment};
 use crate::public_url::LinkBase;
+use crate::response_formats::xml;
 use crate::state::Client;
 use crate::text::shorten;
 use crate::text::uri;
 use askama::Template;
 use axum::extract::{Query, State};
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use lodeseek_catalog::{DatasetId, plain_text};
 use lodeseek_engine::SearchRequest;
 use std::cmp::Reverse;
@@ -108,7 +108,7 @@ pub(crate) async fn datasets(
         entries.sort_by(|a: &Entry, b: &Entry| b.updated.cmp(&a.updated));
         feed(state, &links, &query, &pairs, entries).render().map_err(|error| ApiError::internal(&error))
     });
-    Ok(xml("application/atom+xml; charset=utf-8", made.await?))
+    xml("application/atom+xml; charset=utf-8", &made.await?)
 }
 
 fn checked(request: &SearchRequest) -> Result<&SearchRequest, ApiError> {
@@ -162,15 +162,10 @@ fn plain(text: &str) -> String {
     text.chars().filter(holds).collect()
 }
 
-/// Returns an XML response.
-pub(crate) fn xml(media_type: &'static str, text: String) -> Response {
-    ([(header::CONTENT_TYPE, media_type)], text).into_response()
-}
-
 pub(crate) async fn opensearch(State(state): State<AppState>, links: LinkBase) -> Result<Response, ApiError> {
     let page = OpenSearch { base: links.as_str(), portal: plain(&state.portal.portal.title) };
     let text = page.render().map_err(|error| ApiError::internal(&error))?;
-    Ok(xml("application/opensearchdescription+xml", text))
+    xml("application/opensearchdescription+xml", &text)
 }
 
 #[cfg(test)]

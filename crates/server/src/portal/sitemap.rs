@@ -1,10 +1,10 @@
 //! `/sitemap.xml` and `/robots.txt`, for crawlers. <https://www.sitemaps.org/protocol.html>
 
-use super::feed::xml;
 use crate::AppState;
 use crate::error::ApiError;
 use crate::portal::ckan::{Row, Table};
 use crate::public_url::LinkBase;
+use crate::response_formats::xml;
 use crate::text::uri;
 use askama::Template;
 use axum::extract::{Path, State};
@@ -36,7 +36,7 @@ pub(crate) async fn index(State(state): State<AppState>, links: LinkBase) -> Res
         let entries = parts.map(|(rows, number)| (format!("{links}sitemap/{number}.xml"), last(rows))).collect();
         render(&Sitemap { list: "sitemapindex", one: "sitemap", entries })
     });
-    Ok(xml("application/xml", text.await?))
+    xml("application/xml", &text.await?)
 }
 
 /// `GET /sitemap/{n}.xml`: the pages of the datasets of a part.
@@ -59,7 +59,7 @@ pub(crate) async fn part(
         };
         render(&Sitemap { list: "urlset", one: "url", entries: rows.iter().map(entry).collect() })
     });
-    Ok(xml("application/xml", text.await?))
+    xml("application/xml", &text.await?)
 }
 
 fn render(sitemap: &Sitemap) -> Result<String, ApiError> {

@@ -17,9 +17,9 @@ use crate::response_formats::{self, Kind};
 use crate::state::Client;
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, Method};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
-use lodeseek_rdf::RdfSyntax;
+use lodeseek_rdf::RdfForm;
 use lodeseek_store::{Store, StoreError, StoredGraph};
 use oxrdf::NamedNode;
 use std::io;
@@ -86,9 +86,11 @@ pub(super) async fn get(
     let body = if method == Method::HEAD {
         Body::empty()
     } else {
-        body(&state, client, graph, response_formats::syntax(media_type)).await?
+        body(&state, client, graph, response_formats::form(media_type)).await?
     };
-    Ok(response_formats::sent(media_type, body))
+    let mut response = response_formats::sent(media_type, body);
+    response.headers_mut().insert(header::TRAILER, HeaderValue::from_static(response_formats::TRAILERS));
+    Ok(response)
 }
 
 pub(super) async fn other(method: Method) -> Response {
@@ -114,19 +116,20 @@ fn find(store: &Store, name: Option<&NamedNode>) -> Result<StoredGraph, ApiError
 }
 
 /// Streams a graph. The response starts with the first chunk, so that earlier errors have a status.
-async fn body(state: &AppState, client: Client, graph: StoredGraph, syntax: RdfSyntax) -> Result<Body, ApiError> {
+async fn body(state: &AppState, client: Client, graph: StoredGraph, form: RdfForm) -> Result<Body, ApiError> {
     let permit = state.acquire_download_permit(client).await?;
     let (writer, transfer) = transfer(Timeout::ForEach(CHUNK_TIMEOUT), ());
     let state = state.clone();
-    tokio::task::spawn_blocking(move || send(&state.store, &graph, syntax, writer, permit));
+    tokio::task::spawn_blocking(move || send(&state.store, &graph, form, writer, permit));
     transfer.start().await.map_err(|error| ApiError::internal(&error))
 }
 
 /// Writes a graph to its receiver, and marks its end.
-fn send(store: &Store, graph: &StoredGraph, syntax: RdfSyntax, mut writer: ChunkWriter, _permit: Permit) {
+fn send(store: &Store, graph: &StoredGraph, form: RdfForm, mut writer: ChunkWriter, _permit: Permit) {
     let written = store.triples(graph).map_err(TransferError::from).and_then(|triples| {
-        syntax.write_to(triples.map(|triple| triple.map_err(TransferError::from)), &mut writer)?;
-        Ok(writer.end(End::Complete)?)
+        let triples = triples.map(|triple| triple.map_err(TransferError::from));
+        let omissions = form.write_to(triples, &mut writer)?;
+        Ok(writer.end(End::Complete, &omissions)?)
     });
     match written {
         Err(TransferError::Store(error)) => {

@@ -13,13 +13,15 @@
 //! | … in CSV, TSV and JSON-LD, which cannot signal truncation | the connection is aborted |
 //!
 //! A slow client delays the evaluation. The deadline includes the transfer. If the client disconnects, the evaluation is
-//! cancelled. HTTP/1.0 cannot signal an aborted transfer, so its responses are buffered completely, and truncated at 16 MB.
+//! cancelled. Statements that RDF/XML cannot express, and characters that XML does not permit, are left out of streamed responses, and
+//! counted in trailers. HTTP/1.0 cannot signal an aborted transfer, so its responses are buffered completely, and truncated at 16 MB.
 
 use super::streaming::{ChunkWriter, End, Timeout, transfer};
 use super::{description, page};
 use crate::AppState;
 use crate::documentation::{BadRequest, BodyTimeout, Busy, ClientLimit, FormatParameter, NotAcceptable, Text, object};
 use crate::error::ApiError;
+use crate::negotiation::essence;
 use crate::pages::PageContext;
 use crate::parameters::{Pairs, pairs};
 use crate::public_url::LinkBase;
@@ -29,7 +31,10 @@ use axum::extract::{FromRequestParts, RawQuery, State};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::{IntoResponse, Response};
-use lodeseek_sparql::{Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError};
+use lodeseek_rdf::Omissions;
+use lodeseek_sparql::{
+    Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError, SerializedResults,
+};
 use oxrdf::NamedNode;
 use std::convert::Infallible;
 use std::io;
@@ -285,17 +290,21 @@ async fn sent(answer: AnswerStream, media_type: &'static str, gone: CancelOnDrop
     tokio::task::spawn_blocking(move || send(answer, media_type, writer));
     let body: Body = transfer.start().await.map_err(|error| ApiError::internal(&error))?;
     let mut response = response_formats::sent(media_type, body);
-    response.headers_mut().insert(header::TRAILER, HeaderValue::from_static(response_formats::TRUNCATED));
+    response.headers_mut().insert(header::TRAILER, HeaderValue::from_static(response_formats::TRAILERS));
     Ok(response)
 }
 
 /// Writes an answer to its receiver, and handles its end.
 fn send(mut answer: AnswerStream, media_type: &str, mut writer: ChunkWriter) {
     let written = match answer.head() {
-        Head::Graph => answer.write_graph(response_formats::syntax(media_type), &mut writer),
-        Head::Solutions(_) | Head::Boolean(_) => answer.write_results(media_type, &mut writer),
+        Head::Graph => answer.write_graph(response_formats::form(media_type), &mut writer),
+        Head::Solutions(_) | Head::Boolean(_) => {
+            let version = response_formats::version(media_type);
+            let characters = answer.write_results(essence(media_type), version, &mut writer);
+            characters.map(|characters| Omissions { characters, ..Omissions::default() })
+        }
     };
-    let ended = written.and_then(|()| Ok(end(&answer, media_type, &mut writer)?));
+    let ended = written.and_then(|omissions| Ok(end(&answer, media_type, &omissions, &mut writer)?));
     match ended {
         Ok(()) => {}
         Err(SendError::Io(error)) => tracing::debug!(%error, "a client disconnected during the transfer of an answer"),
@@ -307,14 +316,14 @@ fn send(mut answer: AnswerStream, media_type: &str, mut writer: ChunkWriter) {
 }
 
 /// Ends a document. A truncated one that cannot signal it is aborted.
-fn end(answer: &AnswerStream, media_type: &str, writer: &mut ChunkWriter) -> io::Result<()> {
+fn end(answer: &AnswerStream, media_type: &str, omissions: &Omissions, writer: &mut ChunkWriter) -> io::Result<()> {
     if !answer.is_truncated() {
-        return writer.end(End::Complete);
+        return writer.end(End::Complete, omissions);
     }
     match response_formats::mark_within(media_type) {
         Some((end, marked)) => {
             writer.amend(end, &marked)?;
-            writer.end(End::Truncated)
+            writer.end(End::Truncated, omissions)
         }
         None => {
             writer.abort(io::Error::other(response_formats::TRUNCATED_NOTE));
@@ -339,7 +348,8 @@ fn request(parameters: &[(String, String)]) -> Result<QueryRequest, ApiError> {
         let node = |iri: String| {
             NamedNode::new(iri.as_str()).map_err(|error| ApiError::bad_request(format!("{name} <{iri}>: {error}")))
         };
-        values(name).into_iter().map(node).collect()
+        // Forms send an empty value for a field that is not filled in.
+        values(name).into_iter().filter(|iri| !iri.trim().is_empty()).map(node).collect()
     };
     Ok(QueryRequest {
         query,
@@ -357,8 +367,14 @@ fn write(answer: &Answer, media_type: &'static str) -> Result<Response, ApiError
     let mut response = if let Answer::Graph { triples, .. } = answer {
         response_formats::graph(triples, media_type)?
     } else {
-        let bytes = answer.write_results(media_type).ok_or_else(|| ApiError::internal(&"no such result format"))?;
-        response_formats::sent(media_type, bytes.map_err(|error| ApiError::internal(&error))?)
+        let version = response_formats::version(media_type);
+        let written = answer.write_results(essence(media_type), version);
+        let written = written.ok_or_else(|| ApiError::internal(&"no such result format"))?;
+        let SerializedResults { bytes, removed_characters } = written.map_err(|error| ApiError::internal(&error))?;
+        let mut response = response_formats::sent(media_type, bytes);
+        let omissions = Omissions { characters: removed_characters, ..Omissions::default() };
+        response_formats::mark_omissions(&omissions, response.headers_mut());
+        response
     };
     if answer.is_truncated() {
         response_formats::mark_truncated(&mut response);

@@ -7,6 +7,7 @@ use crate::response_formats;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderMap, HeaderValue};
 use http_body::Frame;
+use lodeseek_rdf::Omissions;
 use std::io::{self, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -39,7 +40,8 @@ pub(super) enum End {
 
 enum Chunk {
     Text(Bytes),
-    End(End),
+    /// End of the body, with its trailers.
+    End(HeaderMap),
 }
 
 /// Creates a writer and the body that reads from it. Dropping the body, after the transfer or when the client disconnects,
@@ -82,10 +84,15 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Marks the end of the body.
-    pub(super) fn end(&mut self, end: End) -> io::Result<()> {
+    /// Marks the end of the body. Trailers name what is missing in it.
+    pub(super) fn end(&mut self, end: End, omissions: &Omissions) -> io::Result<()> {
         self.flush()?;
-        self.hand_over(Ok(Chunk::End(end)))
+        let mut trailers = HeaderMap::new();
+        if end == End::Truncated {
+            trailers.insert(response_formats::TRUNCATED, HeaderValue::from_static(response_formats::TRUNCATED_NOTE));
+        }
+        response_formats::mark_omissions(omissions, &mut trailers);
+        self.hand_over(Ok(Chunk::End(trailers)))
     }
 
     /// Aborts the body, so that the client detects it. Without a client this has no effect.
@@ -149,13 +156,8 @@ impl<K: Unpin> HttpBody for Transfer<K> {
         self.ended = !matches!(next, Some(Ok(Chunk::Text(_))));
         Poll::Ready(match next {
             Some(Ok(Chunk::Text(text))) => Some(Ok(Frame::data(text))),
-            Some(Ok(Chunk::End(End::Complete))) => None,
-            Some(Ok(Chunk::End(End::Truncated))) => {
-                let mut trailers = HeaderMap::new();
-                trailers
-                    .insert(response_formats::TRUNCATED, HeaderValue::from_static(response_formats::TRUNCATED_NOTE));
-                Some(Ok(Frame::trailers(trailers)))
-            }
+            Some(Ok(Chunk::End(trailers))) if trailers.is_empty() => None,
+            Some(Ok(Chunk::End(trailers))) => Some(Ok(Frame::trailers(trailers))),
             Some(Err(error)) => Some(Err(error)),
             None => Some(Err(io::ErrorKind::UnexpectedEof.into())),
         })
@@ -187,7 +189,7 @@ mod tests {
         for (end, marked) in [(End::Complete, false), (End::Truncated, true)] {
             let write = move |mut writer: ChunkWriter| {
                 text(&mut writer, 100_000);
-                writer.end(end).expect("ended");
+                writer.end(end, &Omissions::default()).expect("ended");
             };
             assert_eq!(read(write).await.expect("whole"), (b"ab}".repeat(100_000), marked));
         }
@@ -208,7 +210,7 @@ mod tests {
                 writer.write_all(b"}").expect("written");
                 assert!(writer.amend("]", "").is_err());
                 writer.amend("}", ",b}").expect("amended");
-                writer.end(End::Complete).expect("ended");
+                writer.end(End::Complete, &Omissions::default()).expect("ended");
             };
             let (bytes, _) = read(write).await.expect("whole");
             assert_eq!((bytes.len(), &bytes[length..]), (length + 3, b",b}".as_slice()), "{length}");
