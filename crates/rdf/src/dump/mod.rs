@@ -18,6 +18,7 @@ mod hdt;
 mod jsonld;
 mod jsonld_context;
 mod lines;
+mod plain_text;
 mod repair;
 mod text;
 mod turtle;
@@ -27,6 +28,7 @@ mod xml_scope;
 mod xml_tags;
 
 pub use format::Syntax;
+pub use plain_text::{DecodedText, decode_text};
 pub use repair::{correct_language_tag, repair_iri};
 pub use unpack::{extract, open};
 
