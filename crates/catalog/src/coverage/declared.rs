@@ -1,7 +1,7 @@
 //! Coverage that a description declares, by `dct:spatial` and `dct:temporal`.
 
 use super::places::Place;
-use super::{BoundingBox, Period, box_of_geojson, box_of_wkt};
+use super::{BoundingBox, Period, box_of_text};
 use crate::statement::{NodeCache, StatementIndex, cached};
 use crate::{Dataset, Node, Value};
 use lodeseek_rdf::vocab::{dcat, dcatus, dcterms, geo, georss, geosparql, locn, rdf, rdfs, schema, skos, time};
@@ -295,25 +295,6 @@ const INSTANTS: [&str; 5] = [
     time::IN_XSD_YEAR_MONTH,
     time::IN_XSD_YEAR,
 ];
-
-/// Returns the box of a text: Well-known Text, GeoJSON, a DCMI Box, or `west,south,east,north`.
-fn box_of_text(text: &str) -> Option<BoundingBox> {
-    let text = text.trim();
-    if text.starts_with('{') {
-        return box_of_geojson(text);
-    }
-    box_of_wkt(text).or_else(|| dcmi_box(text)).or_else(|| text.parse().ok())
-}
-
-/// Reads a DCMI Box, as in `northlimit=51.6; southlimit=49.4; westlimit=2.5; eastlimit=6.5`.
-/// <https://www.dublincore.org/specifications/dublin-core/dcmi-box/>
-fn dcmi_box(text: &str) -> Option<BoundingBox> {
-    let limit = |name: &str| {
-        let mut named = text.split(';').filter_map(|part| part.split_once('='));
-        named.find(|(key, _)| key.trim().eq_ignore_ascii_case(name)).and_then(|(_, value)| value.trim().parse().ok())
-    };
-    BoundingBox::new(limit("westlimit")?, limit("southlimit")?, limit("eastlimit")?, limit("northlimit")?)
-}
 
 /// Reads positions with the latitude first, separated by white space or commas, as in schema.org's shapes. If `has_corners`,
 /// two positions are the south-western and the north-eastern corner of a box.

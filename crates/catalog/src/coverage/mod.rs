@@ -11,4 +11,5 @@ pub use bounding_box::{BoundingBox, InvalidBox};
 pub use declared::{DeclaredPeriod, DeclaredPlace};
 pub use expressions::{CoverageExpression, CoverageValue, coverage_expressions};
 pub use geometry::{box_of_geojson, box_of_wkt};
+pub(crate) use geometry::{box_of_gml, box_of_text};
 pub use period::{Day, InvalidPeriod, Period};
