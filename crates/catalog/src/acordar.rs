@@ -8,13 +8,6 @@ use super::{Agent, Catalog, CatalogError, Dataset, DatasetId, Distribution, Loca
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// If true, the file begins with a list of plain objects and is not JSON-LD.
-pub(super) fn looks_like(head: &str) -> bool {
-    let json = head.starts_with('[') && head[1..].trim_start().starts_with(['{', ']']) || head.starts_with('{');
-    let linked = ["\"@context\"", "\"@graph\"", "\"@id\"", "\"@type\""].iter().any(|key| head.contains(key));
-    json && !linked && (head.contains("\"dataset_id\"") || head.contains("\"datasets\"") || head.starts_with("["))
-}
-
 /// Reads a document.
 pub(super) fn read(document: Value, path: &Path) -> Result<Catalog, CatalogError> {
     let entries = match document {

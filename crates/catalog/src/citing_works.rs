@@ -131,7 +131,7 @@ impl CitingWorks {
         if path.is_dir() {
             return Ok(false);
         }
-        Ok(looks_like(&super::head(path).map_err(CatalogError::io(path))?))
+        Ok(looks_like(&super::head(path).map_err(CatalogError::io(path))?.text))
     }
 
     /// Reads a file, which may be compressed.

@@ -1,26 +1,39 @@
-//! CKAN: packages from responses of its action API, alone or in lists. The fields of its DCAT extension are read from
-//! `extras` or from keys of their own.
+//! CKAN: packages from responses of its APIs, alone, in lists and as JSON Lines.
+//!
+//! The fields of its DCAT extension, of multilingual schemas and of national portals are read from `extras` or from keys of
+//! their own. Packages of the first two versions of the API have tags as texts and extras as an object.
 //! <https://docs.ckan.org/en/latest/api/>
 
-use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, first, scalar, scalars};
-use super::json_entries::read_entries;
+use super::dcat_builder::{
+    DcatBuilder, Field, FieldKind, Object, Subject, drop_repeated, first, is_placeholder, pruned, pruned_object, scalar,
+};
+use super::json_entries::{EntryFault, read_entries};
+use super::ckan_licenses::add_license;
 use super::{Catalog, DatasetId};
-use lodeseek_rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, locn, skos, spdx};
-use oxrdf::Literal;
+use lodeseek_rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, skos, spdx};
 use serde_json::{Value, json};
 use std::path::Path;
 
 const PACKAGE: &[Field] = &[
-    ("title", dcterms::TITLE, FieldKind::Text),
-    ("title_translated", dcterms::TITLE, FieldKind::Text),
+    ("title", dcterms::TITLE, FieldKind::Title),
+    ("title_translated", dcterms::TITLE, FieldKind::Title),
     ("notes", dcterms::DESCRIPTION, FieldKind::Text),
     ("notes_translated", dcterms::DESCRIPTION, FieldKind::Text),
+    ("description", dcterms::DESCRIPTION, FieldKind::Text),
+    ("description_translated", dcterms::DESCRIPTION, FieldKind::Text),
+    ("keywords", dcat::KEYWORD, FieldKind::Keywords),
+    ("keyword", dcat::KEYWORD, FieldKind::Keywords),
+    ("keywords_translated", dcat::KEYWORD, FieldKind::Keywords),
+    ("tags_translated", dcat::KEYWORD, FieldKind::Keywords),
+    ("tag_string", dcat::KEYWORD, FieldKind::Keywords),
     ("url", dcat::LANDING_PAGE, FieldKind::Resource),
+    ("landing_page", dcat::LANDING_PAGE, FieldKind::Resource),
     ("version", dcat::VERSION, FieldKind::Text),
     ("version_notes", adms::VERSION_NOTES, FieldKind::Text),
     ("issued", dcterms::ISSUED, FieldKind::Date),
     ("modified", dcterms::MODIFIED, FieldKind::Date),
     ("frequency", dcterms::ACCRUAL_PERIODICITY, FieldKind::Resource),
+    ("accrual_periodicity", dcterms::ACCRUAL_PERIODICITY, FieldKind::Resource),
     ("provenance", dcterms::PROVENANCE, FieldKind::LabelledNode(dcterms::PROVENANCE_STATEMENT)),
     ("access_rights", dcterms::ACCESS_RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
     ("rights", dcterms::RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
@@ -29,10 +42,13 @@ const PACKAGE: &[Field] = &[
     ("alternate_identifier", adms::IDENTIFIER, FieldKind::Identifier),
     ("theme", dcat::THEME, FieldKind::Resource),
     ("language", dcterms::LANGUAGE, FieldKind::Resource),
+    ("languages", dcterms::LANGUAGE, FieldKind::Resource),
     ("documentation", foaf::PAGE, FieldKind::Resource),
     ("conforms_to", dcterms::CONFORMS_TO, FieldKind::Resource),
     ("is_referenced_by", dcterms::IS_REFERENCED_BY, FieldKind::Resource),
     ("related_resource", dcterms::RELATION, FieldKind::Resource),
+    ("relations", dcterms::RELATION, FieldKind::Resource),
+    ("see_alsos", dcterms::RELATION, FieldKind::Resource),
     ("source", dcterms::SOURCE, FieldKind::Resource),
     ("sample", adms::SAMPLE, FieldKind::Resource),
     ("applicable_legislation", dcatap::APPLICABLE_LEGISLATION, FieldKind::Resource),
@@ -42,128 +58,282 @@ const PACKAGE: &[Field] = &[
     ("bbox", dcat::BBOX, FieldKind::Text),
 ];
 const RESOURCE: &[Field] = &[
-    ("name", dcterms::TITLE, FieldKind::Text),
-    ("title", dcterms::TITLE, FieldKind::Text),
-    ("name_translated", dcterms::TITLE, FieldKind::Text),
+    ("name", dcterms::TITLE, FieldKind::Title),
+    ("title", dcterms::TITLE, FieldKind::Title),
+    ("name_translated", dcterms::TITLE, FieldKind::Title),
+    ("title_translated", dcterms::TITLE, FieldKind::Title),
     ("description", dcterms::DESCRIPTION, FieldKind::Text),
     ("description_translated", dcterms::DESCRIPTION, FieldKind::Text),
     ("access_url", dcat::ACCESS_URL, FieldKind::Resource),
     ("download_url", dcat::DOWNLOAD_URL, FieldKind::Resource),
     ("format", dcterms::FORMAT, FieldKind::Resource),
     ("mimetype", dcat::MEDIA_TYPE, FieldKind::MediaType),
+    ("media_type", dcat::MEDIA_TYPE, FieldKind::MediaType),
     ("compress_format", dcat::COMPRESS_FORMAT, FieldKind::Resource),
     ("package_format", dcat::PACKAGE_FORMAT, FieldKind::Resource),
     ("size", dcat::BYTE_SIZE, FieldKind::Number),
+    ("byte_size", dcat::BYTE_SIZE, FieldKind::Number),
     ("status", adms::STATUS, FieldKind::Resource),
     ("availability", dcatap::AVAILABILITY, FieldKind::Resource),
     ("issued", dcterms::ISSUED, FieldKind::Date),
     ("created", dcterms::ISSUED, FieldKind::Date),
     ("modified", dcterms::MODIFIED, FieldKind::Date),
     ("last_modified", dcterms::MODIFIED, FieldKind::Date),
-    ("license", dcterms::LICENSE, FieldKind::Resource),
     ("rights", dcterms::RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
     ("language", dcterms::LANGUAGE, FieldKind::Resource),
+    ("languages", dcterms::LANGUAGE, FieldKind::Resource),
     ("conforms_to", dcterms::CONFORMS_TO, FieldKind::Resource),
     ("documentation", foaf::PAGE, FieldKind::Resource),
     ("temporal_resolution", dcat::TEMPORAL_RESOLUTION, FieldKind::Duration),
     ("spatial_resolution_in_meters", dcat::SPATIAL_RESOLUTION, FieldKind::Number),
 ];
 const SERVICE: &[Field] = &[
-    ("title", dcterms::TITLE, FieldKind::Text),
+    ("title", dcterms::TITLE, FieldKind::Title),
     ("description", dcterms::DESCRIPTION, FieldKind::Text),
     ("endpoint_url", dcat::ENDPOINT_URL, FieldKind::Resource),
     ("endpoint_description", dcat::ENDPOINT_DESCRIPTION, FieldKind::Resource),
     ("serves_dataset", dcat::SERVES_DATASET, FieldKind::Resource),
 ];
 
-/// Returns the packages of a document; `None` if it is not CKAN's.
-pub(super) fn entries(document: &Value) -> Option<Vec<&Value>> {
-    let content = match document.get("result") {
-        Some(result) if document.get("success").is_some() => result,
-        _ => document,
-    };
-    match content {
-        Value::Array(packages) => packages.iter().any(is_package).then(|| packages.iter().collect()),
-        Value::Object(answer) => match answer.get("results") {
-            Some(Value::Array(packages)) if packages.is_empty() || packages.iter().any(is_package) => {
-                Some(packages.iter().collect())
-            }
-            _ => is_package(content).then(|| vec![content]),
-        },
-        _ => None,
-    }
+/// Types of packages that are not datasets: configurations of harvesters, and pages of portals about uses of data.
+const OTHER_TYPES: [&str; 27] = [
+    "app",
+    "application",
+    "applications",
+    "apps",
+    "article",
+    "blog",
+    "challenge",
+    "data-request",
+    "datarequest",
+    "event",
+    "harvest",
+    "harvest_source",
+    "harvest-source",
+    "idea",
+    "issue",
+    "news",
+    "organization",
+    "group",
+    "page",
+    "post",
+    "reuse",
+    "showcase",
+    "story",
+    "use-case",
+    "usecase",
+    "visualization",
+    "visualisation",
+];
+/// States of packages that a portal does not publish.
+const UNPUBLISHED_STATES: [&str; 4] = ["deleted", "draft", "draft-complete", "pending"];
+/// Lists of the same length that describe the resources of a package in responses of the first search API.
+const FLAT_RESOURCES: [(&str, &str); 5] = [
+    ("res_url", "url"),
+    ("res_name", "name"),
+    ("res_description", "description"),
+    ("res_format", "format"),
+    ("res_type", "type"),
+];
+
+/// Content of a document of CKAN.
+pub(super) enum Document<'v> {
+    /// Packages.
+    Packages(Vec<&'v Value>),
+    /// A document without packages, and the reason.
+    Other(String),
 }
 
-fn is_package(value: &Value) -> bool {
+/// Returns the packages of a document; `None` if it is not CKAN's.
+pub(super) fn content(document: &Value) -> Option<Document<'_>> {
+    let is_response = document.get("success").is_some_and(Value::is_boolean);
+    if is_response && document.get("success").and_then(Value::as_bool) == Some(false) {
+        let error = document.get("error").unwrap_or(&Value::Null);
+        let reason = error.get("message").and_then(scalar).unwrap_or_else(|| error.to_string());
+        return Some(Document::Other(format!("a response of CKAN that reports an error: {reason}")));
+    }
+    let content = match document.get("result") {
+        Some(result) if is_response => result,
+        _ => document,
+    };
+    let packages = match content {
+        Value::Array(values) => values,
+        Value::Object(answer) => match answer.get("results").or_else(|| answer.get("packages")) {
+            Some(Value::Array(values))
+                if is_response || answer.contains_key("count") || values.is_empty() || are_packages(values) =>
+            {
+                values
+            }
+            _ if is_package(content) => return Some(Document::Packages(vec![content])),
+            _ => return is_response.then(|| Document::Other(without_packages(content))),
+        },
+        _ => return is_response.then(|| Document::Other(without_packages(content))),
+    };
+    if are_packages(packages) || packages.is_empty() && (is_response || content.is_object()) {
+        return Some(Document::Packages(packages.iter().collect()));
+    }
+    if !packages.is_empty() && packages.iter().all(Value::is_string) {
+        let example = packages[0].as_str().unwrap_or_default();
+        return Some(Document::Other(format!(
+            "a list of names such as {example:?}, as package_list of CKAN returns it, without descriptions; load a response of \
+             package_search or package_show, or the output of `ckanapi dump datasets`"
+        )));
+    }
+    is_response.then(|| Document::Other(without_packages(content)))
+}
+
+/// Returns the reason why a response contains no packages.
+fn without_packages(content: &Value) -> String {
+    let keys: Vec<String> = match content {
+        Value::Object(object) => object.keys().take(10).map(|key| format!("{key:?}")).collect(),
+        _ => Vec::new(),
+    };
+    let keys = if keys.is_empty() { String::new() } else { format!(", but the keys {}", keys.join(", ")) };
+    format!("a response of CKAN without packages{keys}")
+}
+
+fn are_packages(values: &[Value]) -> bool {
+    values.iter().any(is_package)
+}
+
+/// If true, the value is a package of CKAN.
+pub(super) fn is_package(value: &Value) -> bool {
     let has = |key: &str| value.get(key).is_some();
     let is_list = |key: &str| value.get(key).is_some_and(Value::is_array);
     let keyed = value.get("extras").and_then(|extras| extras.get(0)).is_some_and(|extra| extra.get("key").is_some());
-    is_list("resources") || has("owner_org") || keyed || has("notes") && (has("name") || has("id"))
+    let is_named = has("name") || has("id");
+    let is_legacy = has("ckan_url") || has("ratings_average") || has("metadata_modified");
+    is_list("resources") || has("owner_org") || keyed || is_named && (has("notes") || is_legacy && has("title"))
 }
 
-/// Reads packages. A deleted one is reported, but does not count as unreadable: its dataset is delisted.
+/// Reads packages. One that the portal does not publish as a dataset is reported, but does not count as unreadable: its
+/// dataset is delisted.
 pub(super) fn read(packages: Vec<&Value>, path: &Path) -> Catalog {
-    let deleted = packages.iter().filter(|package| is_deleted(package.get("state"))).count();
-    let mut catalog = read_entries(packages, path, write_entry);
-    catalog.unreadable_entries -= deleted;
-    catalog
+    read_entries(packages, path, write_entry)
 }
 
-fn is_deleted(state: Option<&Value>) -> bool {
-    state.and_then(Value::as_str) == Some("deleted")
-}
-
-fn write_entry(package: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
-    if is_deleted(package.get("state")) {
-        return Err("ignored: its state in the portal is `deleted`".to_owned());
+/// Returns the reason why a package is no published dataset.
+fn reason_to_ignore(package: &Object) -> Option<String> {
+    if let Some(state) = first(package, &["state"]).filter(|state| UNPUBLISHED_STATES.contains(&state.as_str())) {
+        return Some(format!("ignored: its state in the portal is `{state}`"));
     }
-    let mut package = with_extras(package);
+    let title = first(package, &["title", "name"]).unwrap_or_default();
+    if let Some(kind) =
+        first(package, &["type"]).filter(|kind| OTHER_TYPES.contains(&kind.to_ascii_lowercase().as_str()))
+    {
+        return Some(format!("ignored: {title:?} is a package of the type `{kind}`, not a dataset"));
+    }
+    let is_private =
+        package.get("private").and_then(scalar).is_some_and(|private| private.eq_ignore_ascii_case("true"));
+    is_private.then(|| format!("ignored: {title:?} is private in the portal"))
+}
+
+/// Writes a package.
+pub(super) fn write_entry(package: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
+    if let Some(reason) = reason_to_ignore(package) {
+        return Err(EntryFault::Ignored(reason));
+    }
+    let (mut package, other_extras) = with_extras(pruned_object(package));
     let name = first(&package, &["name", "id"]).or_else(|| first(&package, &["identifier", "title"]));
     let id = name.as_deref().and_then(DatasetId::from_text);
     let uri = package.remove("uri").and_then(|uri| scalar(&uri));
     let node = builder.node(uri.as_deref());
     builder.class(&node, dcat::DATASET);
     for key in ["id", "name"] {
-        if let Some(text) =
-            package.remove(key).and_then(|value| scalar(&value)).filter(|text| Some(text) != name.as_ref())
-        {
-            builder.value(&node, adms::IDENTIFIER, FieldKind::Identifier, &json!(text));
+        let Some(value) = package.remove(key) else { continue };
+        match scalar(&value) {
+            Some(text) if Some(&text) != name.as_ref() => {
+                builder.field(&node, key, adms::IDENTIFIER, FieldKind::Identifier, &json!(text));
+            }
+            // The name may be a title by language.
+            None => builder.title(&node, key, dcterms::TITLE, &value),
+            Some(_) => {}
         }
+    }
+    for (key, translated) in
+        [("title", "title_translated"), ("notes", "notes_translated"), ("description", "description_translated")]
+    {
+        drop_repeated(&mut package, key, translated);
+    }
+    if package.get("display_name").is_some_and(|name| package.get("title") == Some(name)) {
+        package.remove("display_name");
+    }
+    if !package.contains_key("notes")
+        && !package.contains_key("description")
+        && let Some(html) = package.remove("notes_rendered")
+    {
+        package.insert("notes".to_owned(), html);
+    }
+    if !package.contains_key("url")
+        && let Some(page) = package.remove("ckan_url")
+    {
+        package.insert("url".to_owned(), page);
     }
     record(&mut package, &node, builder);
+    tags(&mut package, &node, builder);
+    groups(&mut package, &node, builder);
     builder.fields(&node, &mut package, PACKAGE);
-    keywords(&mut package, &node, builder);
     agents(&mut package, &node, builder);
-    license(&mut package, &node, builder);
+    add_license(&mut package, &node, builder);
     places(&mut package, &node, builder);
     times(&mut package, &node, builder);
-    for resource in array(package.remove("resources")) {
-        if let Value::Object(resource) = resource {
-            distribution(resource, &node, builder);
-        }
+    for resource in resources(&mut package) {
+        distribution(resource, &node, builder);
     }
     builder.extras(&node, package);
+    for (key, value) in other_extras {
+        builder.extra(&node, &key, &value);
+    }
     Ok(id)
 }
 
-/// Returns the package with its extras as keys; JSON in their values is parsed. Existing keys take precedence.
-fn with_extras(package: &Object) -> Object {
-    let mut package = package.clone();
-    package.retain(|_, value| !value.is_null());
-    for extra in array(package.remove("extras")) {
-        let (Some(key), Some(value)) = (extra.get("key").and_then(Value::as_str), extra.get("value")) else { continue };
-        let key = key.strip_prefix("dcat_").filter(|rest| *rest != "type").unwrap_or(key);
-        let nested =
-            value.as_str().filter(|text| text.starts_with(['[', '{'])).and_then(|t| serde_json::from_str(t).ok());
-        package.entry(key).or_insert_with(|| nested.unwrap_or_else(|| value.clone()));
+/// Returns the package with its extras as keys, and the extras whose keys the package has with another value.
+fn with_extras(mut package: Object) -> (Object, Vec<(String, Value)>) {
+    let extras: Vec<(String, Value)> = match package.remove("extras") {
+        // The first two versions of the API have an object.
+        Some(Value::Object(extras)) => extras.into_iter().collect(),
+        Some(extras) => array(Some(extras)).into_iter().flat_map(keyed_extra).collect(),
+        None => Vec::new(),
+    };
+    let mut others = Vec::new();
+    for (key, value) in extras {
+        let name = key.strip_prefix("dcat_").filter(|rest| *rest != "type").unwrap_or(&key);
+        match package.get(name) {
+            None => {
+                package.insert(name.to_owned(), value);
+            }
+            Some(existing) if *existing == value => {}
+            Some(_) => others.push((key, value)),
+        }
     }
-    package
+    (package, others)
+}
+
+/// Returns the key and value of an extra, and its other members as an extra of their own.
+fn keyed_extra(extra: Value) -> Vec<(String, Value)> {
+    let Value::Object(mut extra) = extra else { return vec![("extras".to_owned(), extra)] };
+    let (Some(key), Some(value)) = (extra.remove("key").as_ref().and_then(scalar), extra.remove("value")) else {
+        return pruned(Value::Object(extra)).map(|rest| ("extras".to_owned(), rest)).into_iter().collect();
+    };
+    // A geometry is kept in the form of its publisher.
+    let is_json = |text: &&str| text.trim_start().starts_with(['[', '{']) && !key.starts_with("spatial");
+    let nested = value.as_str().filter(is_json).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let value = nested.and_then(pruned).unwrap_or(value);
+    let rest = (!extra.is_empty()).then(|| (format!("extras.{key}"), Value::Object(extra)));
+    std::iter::once((key, value)).chain(rest).collect()
 }
 
 fn array(value: Option<Value>) -> Vec<Value> {
     match value {
         Some(Value::Array(values)) => values,
         Some(Value::Null) | None => Vec::new(),
+        Some(Value::String(text)) if text.trim_start().starts_with(['[', '{']) => {
+            match serde_json::from_str::<Value>(&text).ok().and_then(pruned) {
+                Some(Value::Array(values)) => values,
+                Some(value @ Value::Object(_)) => vec![value],
+                _ => vec![Value::String(text)],
+            }
+        }
         Some(other) => vec![other],
     }
 }
@@ -179,155 +349,302 @@ fn record(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let record = builder.part(node, foaf::IS_PRIMARY_TOPIC_OF, dcat::CATALOG_RECORD);
     for (date, own, property) in dates {
         if let Some(date) = date {
-            builder.value(&record, property, FieldKind::Date, &date);
+            builder.field(&record, own, property, FieldKind::Date, &date);
             package.entry(own).or_insert(date);
         }
     }
 }
 
-fn keywords(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for tag in array(package.remove("tags")) {
-        let name = tag.as_object().and_then(|tag| first(tag, &["display_name", "name"])).or_else(|| scalar(&tag));
-        if let Some(name) = name {
-            builder.add(node, dcat::KEYWORD, Literal::from(name));
-        }
+/// Adds the tags: texts, or objects with names. Other members of tags, such as ids, stay in `tags`.
+fn tags(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    let tags = package.remove("tags");
+    if matches!(tags, Some(Value::String(_))) || tags.as_ref().is_some_and(Value::is_object) {
+        return builder.field(node, "tags", dcat::KEYWORD, FieldKind::Keywords, &tags.unwrap_or_default());
     }
-    if let Some(translated) = package.remove("tags_translated") {
-        builder.text(node, dcat::KEYWORD, &translated);
-    }
-    for group in array(package.remove("groups")) {
-        let Some(title) = group.as_object().and_then(|group| first(group, &["title", "display_name", "name"])) else {
+    let mut others = Vec::new();
+    for tag in array(tags) {
+        let Value::Object(mut tag) = tag else {
+            builder.title(node, "tags", dcat::KEYWORD, &tag);
             continue;
         };
+        let name = tag.get("display_name").or_else(|| tag.get("name")).cloned();
+        let Some(name) = name else {
+            builder.field(node, "tags", dcat::KEYWORD, FieldKind::Title, &Value::Object(tag));
+            continue;
+        };
+        builder.title(node, "tags", dcat::KEYWORD, &name);
+        drop_value(&mut tag, "display_name", &name);
+        drop_repeated(&mut tag, "name", "name_translated");
+        if let Some(translated) = tag.remove("name_translated") {
+            builder.title(node, "tags", dcat::KEYWORD, &translated);
+        }
+        if tag.get("name") != Some(&name) || tag.len() > 1 {
+            others.push(Value::Object(tag));
+        }
+    }
+    others.retain(|tag| tag.as_object().is_none_or(|tag| !tag.is_empty()));
+    builder.extra(node, "tags", &Value::Array(others));
+}
+
+fn drop_value(object: &mut Object, key: &str, value: &Value) {
+    if object.get(key) == Some(value) {
+        object.remove(key);
+    }
+}
+
+/// Adds the groups as themes.
+fn groups(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    for group in array(package.remove("groups")) {
+        let mut group = match group {
+            Value::Object(group) => group,
+            name => Object::from_iter([("name".to_owned(), name)]),
+        };
+        drop_repeated(&mut group, "title", "title_translated");
+        drop_repeated(&mut group, "display_name", "title_translated");
+        if let Some(title) = group.get("title").cloned() {
+            drop_value(&mut group, "display_name", &title);
+        }
         let concept = builder.part(node, dcat::THEME, skos::CONCEPT);
-        builder.add(&concept, skos::PREF_LABEL, Literal::from(title));
+        let titles = ["title", "title_translated"].iter().filter_map(|key| Some((*key, group.remove(*key)?)));
+        let mut titles: Vec<(&str, Value)> = titles.collect();
+        if titles.is_empty() {
+            titles.extend(["display_name", "name", "id"].iter().find_map(|key| Some((*key, group.remove(*key)?))));
+        }
+        for (key, title) in titles {
+            builder.title(&concept, key, skos::PREF_LABEL, &title);
+        }
+        builder.extras(&concept, group);
     }
 }
 
 /// Adds people and organisations, from: a key of their own, keys that begin with their role, CKAN's standard keys.
 fn agents(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    let organization = package.get("organization").and_then(Value::as_object).cloned();
     let roles =
         [("publisher", dcterms::PUBLISHER), ("creator", dcterms::CREATOR), ("contributor", dcterms::CONTRIBUTOR)];
     for (role, property) in roles {
         let mut agent = collected(package, role, &["uri", "name", "email", "url", "type", "identifier"]);
         if agent.is_null() && role == "publisher" {
-            let title = organization.as_ref().and_then(|organization| first(organization, &["title", "name"]));
-            agent = title.map_or(Value::Null, Value::String);
+            agent = publisher_of_organization(package);
         }
         if agent.is_null() && role == "creator" {
-            let (name, email) = (package.remove("author"), package.remove("author_email"));
-            if name.is_some() || email.is_some() {
-                agent = json!({"name": name, "email": email});
-            }
+            agent = standard_agent(package, "author", &["author_email"]);
         }
-        builder.agent(node, property, &agent);
+        builder.field(node, role, property, FieldKind::Agent, &agent);
     }
     let mut contact = collected(package, "contact", &["uri", "name", "email", "url", "phone", "identifier"]);
-    if contact.is_null() {
-        let keys = ["maintainer", "maintainer_email", "maintainer_phone"];
-        let [name, email, phone] = keys.map(|key| package.remove(key));
-        contact = json!({"name": name, "email": email, "phone": phone});
+    for key in ["contact_points", "contact_point"] {
+        if contact.is_null() {
+            contact = package.remove(key).unwrap_or_default();
+        }
     }
-    builder.contact(node, &contact);
+    if contact.is_null() {
+        contact = standard_agent(package, "maintainer", &["maintainer_email", "maintainer_phone"]);
+    }
+    builder.field(node, "contact", dcat::CONTACT_POINT, FieldKind::Contact, &contact);
+}
+
+/// Returns the names of the organisation. All of its members stay in the package.
+fn publisher_of_organization(package: &Object) -> Value {
+    let Some(Value::Object(organization)) = package.get("organization") else { return Value::Null };
+    let mut agent = Object::new();
+    let has_title = ["title", "title_translated"].iter().any(|key| organization.contains_key(*key));
+    for (key, name) in [("title", "name"), ("title_translated", "name_translated"), ("name", "name")] {
+        if let Some(value) = organization.get(key).filter(|_| key != "name" || !has_title) {
+            agent.insert(name.to_owned(), value.clone());
+        }
+    }
+    if agent.is_empty() { Value::Null } else { Value::Object(agent) }
+}
+
+/// Returns the agent of a key such as `author`, with its address from other keys if it has a name only.
+fn standard_agent(package: &mut Object, key: &str, addresses: &[&str]) -> Value {
+    let name = package.remove(key).unwrap_or_default();
+    let is_name = name.as_str().is_none_or(|text| !text.trim_start().starts_with(['[', '{'])) && !name.is_array();
+    if !is_name || name.is_object() {
+        return name;
+    }
+    let mut agent = Object::from_iter([("name".to_owned(), name)]);
+    for address in addresses {
+        if let (Some(value), Some((_, part))) = (package.remove(*address), address.split_once('_')) {
+            agent.insert(part.to_owned(), value);
+        }
+    }
+    pruned(Value::Object(agent)).unwrap_or_default()
 }
 
 /// Returns the key of a role, for example `publisher`, else an object made of `publisher_name`, `publisher_email` and
 /// similar keys.
 fn collected(package: &mut Object, role: &str, keys: &[&str]) -> Value {
-    let whole = package.remove(role).filter(|value| !matches!(value, Value::Array(list) if list.is_empty()));
-    let parts = keys.iter().filter_map(|key| Some(((*key).to_owned(), package.remove(&format!("{role}_{key}"))?)));
+    let is_value = |value: &Value| !value.as_str().is_some_and(is_placeholder);
+    if let Some(whole) = package.remove(role).filter(is_value) {
+        return whole;
+    }
+    let parts = keys.iter().filter_map(|key| {
+        let value = package.remove(&format!("{role}_{key}"))?;
+        Some(((*key).to_owned(), value))
+    });
     let parts: Object = parts.collect();
-    match whole {
-        Some(Value::String(text)) if text.is_empty() => Value::Null,
-        Some(whole) => whole,
-        None if parts.is_empty() => Value::Null,
-        None => Value::Object(parts),
-    }
-}
-
-fn license(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    let [url, id, title] = ["license_url", "license_id", "license_title"].map(|key| first(package, &[key]));
-    match (&url, title.as_ref().or(id.as_ref())) {
-        (Some(url), _) => {
-            builder.resource(node, dcterms::LICENSE, url);
-            package.remove("license_url");
-        }
-        (None, Some(name)) => {
-            builder.resource(node, dcterms::LICENSE, name);
-            package.remove(if title.is_some() { "license_title" } else { "license_id" });
-        }
-        (None, None) => {}
-    }
+    if parts.is_empty() { Value::Null } else { Value::Object(parts) }
 }
 
 fn places(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let mut coverage = array(package.remove("spatial_coverage"));
-    let keys = [("spatial", "geom"), ("spatial_text", "text"), ("spatial_uri", "uri"), ("spatial_bbox", "bbox")];
-    let keys = keys.into_iter().chain([("spatial_centroid", "centroid")]);
-    let flat: Object = keys.filter_map(|(key, name)| Some((name.to_owned(), package.remove(key)?))).collect();
-    if !flat.is_empty() {
-        coverage.push(Value::Object(flat));
+    let keys = [("spatial", "geom"), ("spatial_text", "text"), ("spatial-text", "text"), ("spatial_uri", "uri")];
+    let keys = keys.into_iter().chain([("spatial_bbox", "bbox"), ("spatial_centroid", "centroid")]);
+    let mut flat = Object::new();
+    for (key, name) in keys {
+        if let Some(value) = package.remove(key) {
+            match flat.entry(name) {
+                serde_json::map::Entry::Vacant(entry) => {
+                    entry.insert(value);
+                }
+                serde_json::map::Entry::Occupied(_) => {
+                    package.insert(key.to_owned(), value);
+                }
+            }
+        }
+    }
+    if let Some(edges) = edges(package) {
+        flat.entry("bbox").or_insert(Value::String(edges));
+    }
+    // A place with nothing but one value may be a name or an IRI.
+    let only = flat.get("geom").filter(|_| flat.len() == 1).cloned();
+    match only {
+        Some(spatial) => coverage.push(spatial),
+        None if !flat.is_empty() => coverage.push(Value::Object(flat)),
+        None => {}
     }
     for place in coverage {
-        let Value::Object(mut place) = place else {
-            builder.value(node, dcterms::SPATIAL, FieldKind::Resource, &place);
-            continue;
-        };
-        let uri = place.remove("uri").and_then(|uri| scalar(&uri));
-        let location = builder.node(uri.as_deref());
-        builder.add(node, dcterms::SPATIAL, location.clone());
-        builder.class(&location, dcterms::LOCATION);
-        builder.text(&location, skos::PREF_LABEL, &place.remove("text").unwrap_or_default());
-        for (key, property) in [("geom", locn::GEOMETRY), ("bbox", dcat::BBOX), ("centroid", dcat::CENTROID)] {
-            builder.geometry(&location, property, &place.remove(key).unwrap_or_default());
-        }
-        builder.extras(&location, place);
+        builder.field(node, "spatial", dcterms::SPATIAL, FieldKind::Place, &place);
     }
+}
+
+/// Returns the box of the edges in keys of their own, as portals with metadata of INSPIRE write them. The keys stay.
+fn edges(package: &Object) -> Option<String> {
+    let keys = ["bbox-west-long", "bbox-south-lat", "bbox-east-long", "bbox-north-lat"];
+    let mut edges = Vec::new();
+    for key in keys {
+        edges.push(first(package, &[key])?);
+    }
+    let text = edges.join(",");
+    super::box_of_text(&text).map(|_| text)
 }
 
 fn times(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    let ends = [package.remove("temporal_start"), package.remove("temporal_end")];
-    let [start, end] = ends.map(|end| end.as_ref().and_then(scalar));
-    builder.period(node, start.as_deref(), end.as_deref());
-    for period in array(package.remove("temporal_coverage")) {
-        match period.as_object() {
-            Some(period) => {
-                let (start, end) = (first(period, &["start"]), first(period, &["end"]));
-                builder.period(node, start.as_deref(), end.as_deref());
-            }
-            None => scalars(&period).iter().for_each(|text| builder.interval(node, text)),
+    for (start, end) in [
+        ("temporal_start", "temporal_end"),
+        ("temporal_coverage_from", "temporal_coverage_to"),
+        ("temporal_coverage-from", "temporal_coverage-to"),
+        ("time_period_coverage_start", "time_period_coverage_end"),
+    ] {
+        let ends = [package.remove(start), package.remove(end)];
+        let period = Object::from_iter(
+            [("start", &ends[0]), ("end", &ends[1])]
+                .into_iter()
+                .filter_map(|(key, end)| Some((key.to_owned(), end.clone()?))),
+        );
+        if !period.is_empty() {
+            builder.field(node, start, dcterms::TEMPORAL, FieldKind::Period, &Value::Object(period));
+        }
+    }
+    for key in ["temporal_coverage", "temporals", "temporal", "dataset_date"] {
+        if let Some(value) = package.remove(key) {
+            builder.field(node, key, dcterms::TEMPORAL, FieldKind::Period, &value);
         }
     }
 }
 
-fn distribution(mut resource: Object, node: &Subject, builder: &mut DcatBuilder) {
+/// Returns the resources: objects, or addresses alone.
+fn resources(package: &mut Object) -> Vec<Object> {
+    let mut resources = Vec::new();
+    for resource in array(package.remove("resources")) {
+        resources.push(match resource {
+            Value::Object(resource) => resource,
+            url => Object::from_iter([("url".to_owned(), url)]),
+        });
+    }
+    let urls = package.get("res_url").and_then(Value::as_array).map_or(0, Vec::len);
+    if resources.is_empty() && urls > 0 {
+        resources.resize_with(urls, Object::new);
+        for (key, name) in FLAT_RESOURCES {
+            let values = package.get(key).and_then(Value::as_array).filter(|values| values.len() == urls).cloned();
+            for (resource, value) in resources.iter_mut().zip(values.into_iter().flatten()) {
+                resource.insert(name.to_owned(), value);
+            }
+            if package.get(key).and_then(Value::as_array).is_some_and(|values| values.len() == urls) {
+                package.remove(key);
+            }
+        }
+    }
+    // The address of the first resource in the first version of the API.
+    if let Some(address) = package.get("download_url").and_then(scalar) {
+        let is_listed = resources.iter().any(|resource| first(resource, &["url"]).as_ref() == Some(&address));
+        if is_listed || resources.is_empty() {
+            package.remove("download_url");
+        }
+        if resources.is_empty() {
+            resources.push(Object::from_iter([("url".to_owned(), Value::String(address))]));
+        }
+    }
+    resources
+}
+
+fn distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
+    let mut resource = pruned_object(&resource);
     let uri = resource.remove("uri").and_then(|uri| scalar(&uri));
     let part = builder.node(uri.as_deref());
     builder.add(node, dcat::DISTRIBUTION, part.clone());
     builder.class(&part, dcat::DISTRIBUTION_CLASS);
-    if let Some(url) = resource.remove("url").and_then(|url| scalar(&url)) {
+    if let Some(url) = resource.remove("url") {
         let uploaded = resource.get("url_type").and_then(Value::as_str) == Some("upload");
-        let key = if uploaded { "download_url" } else { "access_url" };
-        if scalar(resource.get(key).unwrap_or(&Value::Null)).is_none() {
-            resource.insert(key.to_owned(), Value::String(url));
+        let (key, other) = if uploaded { ("download_url", "access_url") } else { ("access_url", "download_url") };
+        let is_free = |key: &str| resource.get(key).and_then(scalar).is_none_or(|text| is_placeholder(&text));
+        let is_repeated = [key, other].iter().any(|key| resource.get(*key) == Some(&url));
+        if is_free(key) {
+            resource.insert(key.to_owned(), url);
+        } else if is_free(other) && !is_repeated {
+            resource.insert(other.to_owned(), url);
+        } else if !is_repeated {
+            builder.extra(&part, "url", &url);
         }
     }
-    if let Some(hash) = resource.remove("hash").and_then(|hash| scalar(&hash)) {
-        let checksum = builder.part(&part, spdx::CHECKSUM, spdx::CHECKSUM_CLASS);
-        builder.typed(&checksum, spdx::CHECKSUM_VALUE, &hash, "hexBinary");
-        let algorithm = resource.remove("hash_algorithm").unwrap_or_default();
-        builder.value(&checksum, spdx::ALGORITHM, FieldKind::Resource, &algorithm);
+    for (key, translated) in
+        [("name", "name_translated"), ("title", "title_translated"), ("description", "description_translated")]
+    {
+        drop_repeated(&mut resource, key, translated);
     }
+    if resource.get("display_name").is_some_and(|name| resource.get("title") == Some(name)) {
+        resource.remove("display_name");
+    }
+    checksum(&mut resource, &part, builder);
     for service in array(resource.remove("access_services")) {
-        if let Value::Object(mut service) = service {
-            let node = builder.part(&part, dcat::ACCESS_SERVICE, dcat::DATA_SERVICE);
-            builder.fields(&node, &mut service, SERVICE);
-            builder.extras(&node, service);
+        let service_node = builder.part(&part, dcat::ACCESS_SERVICE, dcat::DATA_SERVICE);
+        match service {
+            Value::Object(mut service) => {
+                builder.fields(&service_node, &mut service, SERVICE);
+                builder.extras(&service_node, service);
+            }
+            address => {
+                builder.field(&service_node, "access_services", dcat::ENDPOINT_URL, FieldKind::Resource, &address)
+            }
         }
     }
+    add_license(&mut resource, &part, builder);
     builder.fields(&part, &mut resource, RESOURCE);
     builder.extras(&part, resource);
+}
+
+fn checksum(resource: &mut Object, part: &Subject, builder: &mut DcatBuilder) {
+    let Some(hash) = resource.get("hash").and_then(scalar).filter(|hash| !is_placeholder(hash)) else { return };
+    resource.remove("hash");
+    let checksum = builder.part(part, spdx::CHECKSUM, spdx::CHECKSUM_CLASS);
+    if hash.len() % 2 == 0 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        builder.typed(&checksum, spdx::CHECKSUM_VALUE, &hash, "hexBinary");
+    } else {
+        builder.text(&checksum, spdx::CHECKSUM_VALUE, &Value::String(hash));
+    }
+    let algorithm = resource.remove("hash_algorithm").unwrap_or_default();
+    builder.field(&checksum, "hash_algorithm", spdx::ALGORITHM, FieldKind::Resource, &algorithm);
 }
 
 #[cfg(test)]
@@ -341,7 +658,8 @@ mod tests {
             {"id": "2", "name": "lakes", "title": "Lakes", "state": "deleted", "resources": []},
             "no package",
         ]}});
-        let catalog = read(entries(&document).expect("packages"), Path::new("ckan.json"));
+        let Some(Document::Packages(packages)) = content(&document) else { panic!("no packages") };
+        let catalog = read(packages, Path::new("ckan.json"));
         let ids: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).collect();
         assert_eq!((ids.as_slice(), catalog.unreadable_entries), (&["rivers"][..], 1));
         assert_eq!(catalog.problems.len(), 2, "{:?}", catalog.problems);

@@ -1,22 +1,39 @@
 //! Builder of a DCAT description. Readers of JSON dialects write each entry to a builder of its own.
+//!
+//! Every value of an entry goes into the description: by a mapping of its key, or as `schema:additionalProperty`. What is
+//! changed on the way, or kept in another form than requested, is a problem of the entry.
 
+use super::addresses::{Address, is_bare_scheme, parse_address, split_addresses};
+use super::languages::{split_suffix, texts_by_language};
+use super::plain_title::plain_title;
 use super::typed_fields;
-use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, rdf, rdfs, schema, skos, vcard};
+use super::{box_of_geojson, box_of_gml, box_of_text};
+use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, geosparql, locn, org, rdf, rdfs, schema, skos, vcard};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 pub(super) type Object = Map<String, Value>;
 pub(super) type Subject = NamedOrBlankNode;
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 const GEO_JSON: &str = "http://www.opengis.net/ont/geosparql#geoJSONLiteral";
+const GML: &str = "http://www.opengis.net/ont/geosparql#gmlLiteral";
+/// Maximum number of problems of an entry that are listed.
+const MAX_PROBLEMS: usize = 20;
+/// Maximum number of characters of a text in a problem.
+const MAX_PROBLEM_CHARS: usize = 200;
 
 /// Kind of a key's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FieldKind {
-    /// Text, in one language or in several.
+    /// Title or name without HTML, in one language or in several.
+    Title,
+    /// Text as published, in one language or in several.
     Text,
+    /// Keywords: a list, lists by language, or one text with commas.
+    Keywords,
     /// An IRI, or a name if it is not an IRI.
     Resource,
     /// A date.
@@ -31,16 +48,37 @@ pub(super) enum FieldKind {
     Identifier,
     /// A media type, or a format if it is not a media type.
     MediaType,
+    /// A place: an IRI, a name, a geometry, or an object with them.
+    Place,
+    /// A period: an interval, a name, or an object with dates.
+    Period,
+    /// An agent: a name, or an object with a name.
+    Agent,
+    /// A contact point: a name, or an object with a name.
+    Contact,
 }
 
 /// (key, property, kind): mapping of a dialect's key to a property of DCAT.
 pub(super) type Field = (&'static str, &'static str, FieldKind);
+
+/// A place in the description for the value of a key.
+#[derive(Clone, Copy)]
+struct Slot<'s> {
+    subject: &'s Subject,
+    /// Key of the entry, for values that have no other place.
+    key: &'s str,
+    property: &'s str,
+    kind: FieldKind,
+}
 
 /// Description of one entry, as a graph.
 #[derive(Default)]
 pub(super) struct DcatBuilder {
     triples: TripleGraphBuilder,
     blanks: usize,
+    problems: Vec<String>,
+    /// Number of problems beyond [`MAX_PROBLEMS`].
+    unlisted_problems: usize,
 }
 
 impl DcatBuilder {
@@ -49,10 +87,18 @@ impl DcatBuilder {
         BlankNode::new_unchecked(format!("n{}", self.blanks)).into()
     }
 
-    /// Returns the node of an IRI, else a new blank node.
+    /// Returns the node of an IRI, else a new blank node. Another text becomes an additional identifier of the node.
     pub(super) fn node(&mut self, iri: Option<&str>) -> Subject {
-        let known = iri.filter(|iri| iri.contains("://")).and_then(|iri| NamedNode::new(iri.trim()).ok());
-        known.map_or_else(|| self.blank(), Into::into)
+        let Some(text) = iri else { return self.blank() };
+        match parse_address(text) {
+            Address::Iri(iri) if iri.contains("://") || iri.starts_with("urn:") => NamedNode::new_unchecked(iri).into(),
+            _ => {
+                let node = self.blank();
+                let identifier = self.part(&node, adms::IDENTIFIER, adms::IDENTIFIER_CLASS);
+                self.add(&identifier, skos::NOTATION, Literal::from(text));
+                node
+            }
+        }
     }
 
     pub(super) fn add(&mut self, subject: &Subject, property: &str, object: impl Into<Term>) {
@@ -77,61 +123,211 @@ impl DcatBuilder {
         self.add(subject, property, Literal::new_typed_literal(text, datatype));
     }
 
+    /// Adds a problem with the value of a key. It ends with the beginning of a text.
+    pub(super) fn problem(&mut self, key: &str, message: &str, text: &str) {
+        if self.problems.len() == MAX_PROBLEMS {
+            self.unlisted_problems += 1;
+            return;
+        }
+        let start: String = text.chars().take(MAX_PROBLEM_CHARS).collect();
+        let end = if start.len() < text.len() { "…" } else { "" };
+        self.problems.push(format!("{key}: {message}: {start}{end}"));
+    }
+
+    /// Adds the value of a key. Placeholders such as `N/A` are no values.
+    pub(super) fn field(&mut self, subject: &Subject, key: &str, property: &str, kind: FieldKind, value: &Value) {
+        self.fill(Slot { subject, key, property, kind }, value);
+    }
+
+    /// Adds titles or names: one, a list, or one per language.
+    pub(super) fn title(&mut self, subject: &Subject, key: &str, property: &str, value: &Value) {
+        self.field(subject, key, property, FieldKind::Title, value);
+    }
+
+    /// Adds a value of a kind. A text is a value, also if it is a placeholder.
+    pub(super) fn value(&mut self, subject: &Subject, property: &str, kind: FieldKind, value: &Value) {
+        let slot = Slot { subject, key: local(property), property, kind };
+        match scalar(value) {
+            Some(text) => self.add_text(slot, &text),
+            None => self.fill(slot, value),
+        }
+    }
+
     /// Adds texts: one, a list, or one per language.
     pub(super) fn text(&mut self, subject: &Subject, property: &str, value: &Value) {
-        match value {
-            Value::Array(values) => values.iter().for_each(|value| self.text(subject, property, value)),
-            Value::Object(texts) => {
-                for (tag, value) in texts {
-                    for text in scalars(value) {
-                        let literal = Literal::new_language_tagged_literal(text.as_str(), tag);
-                        self.add(subject, property, literal.unwrap_or_else(|_| Literal::from(text)));
+        self.value(subject, property, FieldKind::Text, value);
+    }
+
+    /// Adds an IRI as a node and any other text as a literal.
+    pub(super) fn resource(&mut self, subject: &Subject, property: &str, text: &str) {
+        self.add_resource(Slot { subject, key: local(property), property, kind: FieldKind::Resource }, text);
+    }
+
+    /// Adds a period in the form of an ISO 8601 interval, or any other text.
+    pub(super) fn interval(&mut self, subject: &Subject, text: &str) {
+        let property = dcterms::TEMPORAL;
+        self.add_interval(Slot { subject, key: local(property), property, kind: FieldKind::Period }, text);
+    }
+
+    fn fill(&mut self, slot: Slot<'_>, value: &Value) {
+        if slot.kind == FieldKind::Place {
+            return self.place(slot, value);
+        }
+        let value = nested_json(value, slot.kind);
+        match (slot.kind, value.as_ref()) {
+            (FieldKind::Period, value) => self.period_value(slot, value),
+            (_, Value::Array(values)) => {
+                for value in values {
+                    match value {
+                        // A keyword of a list may contain a comma.
+                        Value::String(keyword) if slot.kind == FieldKind::Keywords => {
+                            self.add_title(slot, keyword, None)
+                        }
+                        value => self.fill(slot, value),
                     }
                 }
             }
-            other => {
-                if let Some(text) = scalar(other) {
-                    self.add(subject, property, Literal::from(text));
+            (FieldKind::Agent | FieldKind::Contact, value) => self.agent(slot, value),
+            (_, Value::Object(object)) => self.object(slot, object),
+            (FieldKind::Keywords, Value::String(text)) => {
+                split_keywords(text).for_each(|keyword| self.add_title(slot, keyword, None));
+            }
+            (_, value) => {
+                if let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) {
+                    self.add_text(slot, &text);
                 }
             }
         }
     }
 
-    /// Adds a value of a kind.
-    pub(super) fn value(&mut self, subject: &Subject, property: &str, kind: FieldKind, value: &Value) {
-        if kind == FieldKind::Text || matches!((kind, value), (FieldKind::LabelledNode(_), Value::Object(_))) {
-            let FieldKind::LabelledNode(class) = kind else { return self.text(subject, property, value) };
-            let part = self.part(subject, property, class);
-            return self.text(&part, rdfs::LABEL, value);
-        }
-        for text in scalars(value) {
-            self.add_text(subject, property, kind, &text);
-        }
-        if let Value::Array(values) = value {
-            for nested in values.iter().filter(|value| value.is_object()) {
-                self.extra(subject, local(property), nested);
+    /// Adds an object in the place of a text or an IRI.
+    fn object(&mut self, slot: Slot<'_>, object: &Object) {
+        if let Some((texts, rest)) = texts_by_language(object) {
+            for text in &texts {
+                self.add_in_language(slot, text.value, text.language.as_deref());
             }
-        } else if value.is_object() {
-            self.extra(subject, local(property), value);
+            self.extra(slot.subject, slot.key, &Value::Object(rest));
+            return;
+        }
+        match slot.kind {
+            FieldKind::Resource | FieldKind::MediaType => self.described(slot, object, None),
+            FieldKind::LabelledNode(class) => self.described(slot, object, Some(class)),
+            FieldKind::Identifier => {
+                let mut rest = object.clone();
+                let notation =
+                    take_first(&mut rest, &["identifier", "notation", "skos:notation", "value", "id", "@value"]);
+                let Some(notation) = notation.as_ref().and_then(scalar) else {
+                    return self.extra(slot.subject, slot.key, &Value::Object(object.clone()));
+                };
+                let part = self.part(slot.subject, slot.property, adms::IDENTIFIER_CLASS);
+                self.add(&part, skos::NOTATION, Literal::from(notation));
+                self.extras(&part, rest);
+            }
+            _ => {
+                let mut rest = object.clone();
+                match take_first(&mut rest, NAMES).filter(|label| !label.is_array()) {
+                    Some(label) => {
+                        self.fill(slot, &label);
+                        self.extra(slot.subject, slot.key, &Value::Object(rest));
+                    }
+                    None => self.extra(slot.subject, slot.key, &Value::Object(object.clone())),
+                }
+            }
         }
     }
 
-    fn add_text(&mut self, subject: &Subject, property: &str, kind: FieldKind, text: &str) {
-        match kind {
+    /// Adds a resource that an object describes by an IRI, a name and other members.
+    fn described(&mut self, slot: Slot<'_>, object: &Object, class: Option<&str>) {
+        let mut rest = object.clone();
+        let iri = take_iri(&mut rest);
+        let label = take_first(&mut rest, NAMES);
+        let (is_theme, is_plain) = (slot.property == dcat::THEME, rest.is_empty() && class.is_none());
+        match (&iri, &label) {
+            (None, None) => return self.extra(slot.subject, slot.key, &Value::Object(object.clone())),
+            (Some(iri), None) if is_plain => return self.add_resource(slot, iri),
+            (None, Some(label)) if is_plain && !is_theme => return self.fill(slot, label),
+            _ => {}
+        }
+        let node = self.node(iri.as_deref());
+        self.add(slot.subject, slot.property, node.clone());
+        if let Some(class) = class.or(is_theme.then_some(skos::CONCEPT)) {
+            self.class(&node, class);
+        }
+        let property = if is_theme { skos::PREF_LABEL } else { rdfs::LABEL };
+        if let Some(label) = &label {
+            self.title(&node, "name", property, label);
+        }
+        self.extras(&node, rest);
+    }
+
+    /// Adds a text or a list of texts in a language.
+    fn add_in_language(&mut self, slot: Slot<'_>, value: &Value, language: Option<&str>) {
+        match value {
+            Value::Array(values) => {
+                for value in values {
+                    match value {
+                        Value::String(keyword) if slot.kind == FieldKind::Keywords => {
+                            self.add_title(slot, keyword, language);
+                        }
+                        value => self.add_in_language(slot, value, language),
+                    }
+                }
+            }
+            Value::String(text) if slot.kind == FieldKind::Keywords => {
+                split_keywords(text).for_each(|keyword| self.add_title(slot, keyword, language));
+            }
+            value => {
+                let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) else { return };
+                match (slot.kind, parse_address(&text)) {
+                    (FieldKind::Title | FieldKind::Keywords, _) => self.add_title(slot, &text, language),
+                    (FieldKind::Text, _) | (FieldKind::Resource, Address::Text) => {
+                        self.add(slot.subject, slot.property, literal(&text, language));
+                    }
+                    (FieldKind::LabelledNode(class), Address::Text) => {
+                        let part = self.part(slot.subject, slot.property, class);
+                        self.add(&part, rdfs::LABEL, literal(&text, language));
+                    }
+                    _ => self.add_text(slot, &text),
+                }
+            }
+        }
+    }
+
+    /// Adds a text without HTML.
+    fn add_title(&mut self, slot: Slot<'_>, text: &str, language: Option<&str>) {
+        if is_placeholder(text) {
+            return;
+        }
+        let plain = plain_title(text);
+        if plain.had_tags {
+            self.problem(slot.key, "HTML tags were removed", text);
+        }
+        let text = plain.text.trim();
+        if !text.is_empty() {
+            self.add(slot.subject, slot.property, literal(text, language));
+        }
+    }
+
+    fn add_text(&mut self, slot: Slot<'_>, text: &str) {
+        let Slot { subject, property, .. } = slot;
+        match slot.kind {
+            FieldKind::Title | FieldKind::Keywords | FieldKind::Agent | FieldKind::Contact => {
+                self.add_title(slot, text, None);
+            }
             FieldKind::Text => self.add(subject, property, Literal::from(text)),
-            FieldKind::Resource => self.resource(subject, property, text),
+            FieldKind::Resource | FieldKind::Place | FieldKind::Period => self.add_resource(slot, text),
             FieldKind::Date => self.add(subject, property, typed_fields::date(text)),
-            FieldKind::Duration => self.typed(subject, property, text, "duration"),
+            FieldKind::Duration if text.parse::<oxsdatatypes::Duration>().is_ok() => {
+                self.typed(subject, property, text, "duration");
+            }
             FieldKind::Number if text.parse::<i64>().is_ok() => self.typed(subject, property, text, "integer"),
             FieldKind::Number if text.parse::<f64>().is_ok_and(f64::is_finite) && !text.contains(['e', 'E']) => {
                 self.typed(subject, property, text, "decimal");
             }
-            FieldKind::Number => self.add(subject, property, Literal::from(text)),
-            FieldKind::LabelledNode(class) => match typed_fields::iri_or_literal(text) {
-                super::Value::Node(super::Node::Iri(iri)) => {
-                    self.add(subject, property, NamedNode::new_unchecked(iri));
-                }
-                _ => {
+            FieldKind::Number | FieldKind::Duration => self.add(subject, property, Literal::from(text)),
+            FieldKind::LabelledNode(class) => match parse_address(text) {
+                Address::Iri(iri) => self.add(subject, property, NamedNode::new_unchecked(iri)),
+                Address::Unsafe | Address::Text => {
                     let part = self.part(subject, property, class);
                     self.add(&part, rdfs::LABEL, Literal::from(text));
                 }
@@ -142,48 +338,72 @@ impl DcatBuilder {
             }
             FieldKind::MediaType => {
                 let is_type = typed_fields::is_media_type(typed_fields::media_type_name(text));
-                self.resource(subject, if is_type { dcat::MEDIA_TYPE } else { dcterms::FORMAT }, text);
+                let property = if is_type { dcat::MEDIA_TYPE } else { dcterms::FORMAT };
+                self.add_resource(Slot { property, ..slot }, text);
             }
         }
     }
 
-    /// Adds an IRI as a node and any other text as a literal.
-    pub(super) fn resource(&mut self, subject: &Subject, property: &str, text: &str) {
-        match typed_fields::iri_or_literal(text.trim()) {
-            super::Value::Node(super::Node::Iri(iri)) => self.add(subject, property, NamedNode::new_unchecked(iri)),
-            _ => self.add(subject, property, Literal::from(text.trim())),
+    fn add_resource(&mut self, slot: Slot<'_>, text: &str) {
+        let Slot { subject, property, .. } = slot;
+        for text in split_addresses(text) {
+            match parse_address(text) {
+                Address::Iri(iri) => self.add(subject, property, NamedNode::new_unchecked(iri)),
+                Address::Text => self.add(subject, property, Literal::from(text.trim())),
+                Address::Unsafe => {
+                    self.problem(slot.key, "an address of this scheme is kept as text only", text);
+                    self.extra(subject, slot.key, &Value::from(text));
+                }
+            }
         }
     }
 
-    /// Removes the keys of a mapping from an object and adds their values.
+    /// Removes the keys of a mapping from an object and adds their values. A key of a text may end with a language, as in
+    /// `title_fr`.
     pub(super) fn fields(&mut self, subject: &Subject, object: &mut Object, fields: &[Field]) {
         for (key, property, kind) in fields {
             if let Some(value) = object.remove(*key) {
-                self.value(subject, property, *kind, &value);
+                self.field(subject, key, property, *kind, &value);
+            }
+        }
+        let texts = fields.iter().filter(|(_, _, kind)| kind.is_text());
+        let texts: Vec<&str> = texts.map(|(key, ..)| *key).collect();
+        let mut suffixed = Vec::new();
+        for (key, value) in object.iter() {
+            if let Some((field, language)) = split_suffix(key, &texts).filter(|_| is_text_or_list(value)) {
+                suffixed.push((key.clone(), field.to_owned(), language));
+            }
+        }
+        for (key, field, language) in suffixed {
+            let mapping = fields.iter().find(|(name, ..)| *name == field);
+            if let (Some((_, property, kind)), Some(value)) = (mapping, object.remove(&key)) {
+                self.add_in_language(Slot { subject, key: &key, property, kind: *kind }, &value, Some(&language));
             }
         }
     }
 
     /// Adds the value of a key without a property in DCAT as `schema:additionalProperty`.
     pub(super) fn extra(&mut self, subject: &Subject, key: &str, value: &Value) {
-        let is_empty = match value {
-            Value::Null => true,
-            Value::String(text) => text.trim().is_empty(),
-            Value::Array(values) => values.is_empty(),
-            Value::Object(values) => values.is_empty(),
-            Value::Bool(_) | Value::Number(_) => false,
-        };
-        if is_empty {
+        let Some(value) = pruned(value.clone()) else { return };
+        let part = self.part(subject, schema::ADDITIONAL_PROPERTY, schema::PROPERTY_VALUE);
+        self.add(&part, schema::NAME, Literal::from(key));
+        if let Value::Object(object) = &value
+            && let Some((texts, rest)) = texts_by_language(object)
+            && rest.is_empty()
+        {
+            for text in &texts {
+                for value in scalars(text.value) {
+                    self.add(&part, schema::VALUE, literal(&value, text.language.as_deref()));
+                }
+            }
             return;
         }
-        let texts = match value {
+        let texts = match &value {
             Value::Array(values) if values.iter().all(|value| !value.is_object() && !value.is_array()) => {
                 values.iter().map(plain).collect()
             }
             value => vec![plain(value)],
         };
-        let part = self.part(subject, schema::ADDITIONAL_PROPERTY, schema::PROPERTY_VALUE);
-        self.add(&part, schema::NAME, Literal::from(key));
         for text in texts {
             self.add(&part, schema::VALUE, Literal::from(text));
         }
@@ -196,74 +416,108 @@ impl DcatBuilder {
         }
     }
 
-    /// Adds an agent: a name, or an object with a name.
-    pub(super) fn agent(&mut self, subject: &Subject, property: &str, value: &Value) {
-        match value {
-            Value::Array(values) => values.iter().for_each(|value| self.agent(subject, property, value)),
-            Value::Object(agent) => {
-                let mut agent = agent.clone();
-                agent.retain(|_, value| !value.is_null() && value.as_str() != Some(""));
-                if agent.is_empty() {
-                    return;
-                }
-                let iri = ["uri", "@id"].iter().find_map(|key| agent.remove(*key)).and_then(|iri| scalar(&iri));
-                let node = self.node(iri.as_deref());
-                self.add(subject, property, node.clone());
-                self.class(&node, foaf::AGENT);
-                let names = agent.remove("name_translated");
-                self.fields(&node, &mut agent, AGENT);
-                self.text(&node, foaf::NAME, &names.unwrap_or_default());
-                for key in ["email", "mbox"] {
-                    if let Some(address) = agent.remove(key).and_then(|value| scalar(&value)) {
-                        self.resource(&node, foaf::MBOX, &mailto(&address));
-                    }
-                }
-                agent.remove("@type");
-                self.extras(&node, agent);
+    /// Adds the class that an object declares by `@type`. The classes in `implied` need no statement.
+    pub(super) fn declared_class(&mut self, subject: &Subject, object: &mut Object, implied: &[&str]) {
+        let Some(declared) = object.remove("@type") else { return };
+        for name in scalars(&declared) {
+            let (local, known) = (name.rsplit([':', '#', '/']).next().unwrap_or(&name), CLASSES);
+            match known.iter().find(|(class, _)| *class == local) {
+                _ if implied.contains(&local) => {}
+                Some((_, class)) => self.class(subject, class),
+                None => self.extra(subject, "@type", &Value::from(name)),
             }
-            other => {
-                if let Some(name) = scalar(other) {
-                    let node = self.part(subject, property, foaf::AGENT);
-                    self.add(&node, foaf::NAME, Literal::from(name));
-                }
-            }
+        }
+        if !is_text_or_list(&declared) {
+            self.extra(subject, "@type", &declared);
         }
     }
 
-    /// Adds a contact point: a name, or an object with a name.
-    pub(super) fn contact(&mut self, subject: &Subject, value: &Value) {
-        match value {
-            Value::Array(values) => values.iter().for_each(|value| self.contact(subject, value)),
-            Value::Object(contact) => {
-                let mut contact = contact.clone();
-                contact.retain(|_, value| !value.is_null() && value.as_str() != Some(""));
-                if contact.is_empty() {
-                    return;
-                }
-                let node = self.part(subject, dcat::CONTACT_POINT, vcard::KIND);
-                let names = contact.remove("name_translated");
-                self.fields(&node, &mut contact, CONTACT);
-                self.text(&node, vcard::FN, &names.unwrap_or_default());
-                for key in ["email", "hasEmail", "mbox"] {
-                    if let Some(address) = contact.remove(key).and_then(|value| scalar(&value)) {
-                        self.resource(&node, vcard::HAS_EMAIL, &mailto(&address));
-                    }
-                }
-                contact.remove("@type");
-                self.extras(&node, contact);
-            }
-            other => {
-                if let Some(name) = scalar(other) {
-                    let node = self.part(subject, dcat::CONTACT_POINT, vcard::KIND);
-                    self.add(&node, vcard::FN, Literal::from(name));
+    /// Adds an agent or a contact point: a name, or an object with a name.
+    fn agent(&mut self, slot: Slot<'_>, value: &Value) {
+        let is_contact = slot.kind == FieldKind::Contact;
+        let (class, name) = if is_contact { (vcard::KIND, vcard::FN) } else { (foaf::AGENT, foaf::NAME) };
+        let Value::Object(object) = value else {
+            if let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) {
+                let node = self.part(slot.subject, slot.property, class);
+                match emails(&text) {
+                    Some(addresses) => self.emails(&node, slot.key, is_contact, &addresses),
+                    None => self.title(&node, slot.key, name, &Value::from(text)),
                 }
             }
+            return;
+        };
+        let Some(Value::Object(mut agent)) = pruned(Value::Object(object.clone())) else { return };
+        if let Some((texts, rest)) = texts_by_language(&agent) {
+            let node = self.part(slot.subject, slot.property, class);
+            let slot = Slot { subject: &node, key: slot.key, property: name, kind: FieldKind::Title };
+            texts.iter().for_each(|text| self.add_in_language(slot, text.value, text.language.as_deref()));
+            self.extras(&node, rest);
+            return;
+        }
+        strip_role(&mut agent, slot.key);
+        drop_repeated(&mut agent, "name", "name_translated");
+        drop_repeated(&mut agent, "title", "title_translated");
+        if agent.values().all(|value| value.as_str().is_some_and(is_placeholder)) {
+            return;
+        }
+        let iri = ["uri", "@id"].iter().find_map(|key| agent.remove(*key)).and_then(|iri| scalar(&iri));
+        let node = if is_contact {
+            if let Some(iri) = &iri {
+                agent.entry("uri").or_insert_with(|| Value::from(iri.as_str()));
+            }
+            self.blank()
+        } else {
+            self.node(iri.as_deref())
+        };
+        self.add(slot.subject, slot.property, node.clone());
+        self.class(&node, class);
+        self.declared_class(&node, &mut agent, &["Agent", "Kind", "Contact"]);
+        let fields = if is_contact { CONTACT } else { AGENT };
+        let names: Vec<Field> = fields.iter().filter(|(_, property, _)| *property == name).copied().collect();
+        // Only the first of several names names the agent, for example `name` before `title`.
+        let has_name =
+            |(key, ..): &&Field| agent.get(*key).is_some_and(|value| !value.as_str().is_some_and(is_placeholder));
+        if let Some(first) = names.iter().find(has_name) {
+            let (key, translated) = (first.0, format!("{}_translated", first.0));
+            for key in [key, &translated] {
+                if let Some(value) = agent.remove(key) {
+                    self.title(&node, key, name, &value);
+                }
+            }
+        } else if let Some(value) = take_first(&mut agent, &["name_translated", "title_translated", "label_translated"])
+        {
+            self.title(&node, "name", name, &value);
+        }
+        let others: Vec<Field> = fields.iter().filter(|(_, property, _)| *property != name).copied().collect();
+        self.fields(&node, &mut agent, &others);
+        self.fields(&node, &mut agent, &[("name", name, FieldKind::Title)]);
+        for key in ["email", "hasEmail", "mbox"] {
+            let Some(value) = agent.remove(key) else { continue };
+            let value = unwrapped(value);
+            let texts = scalars(&value);
+            if texts.is_empty() {
+                self.extra(&node, key, &value);
+            }
+            for text in texts {
+                let addresses = emails(&text).unwrap_or_else(|| vec![text.clone()]);
+                self.emails(&node, key, is_contact, &addresses);
+            }
+        }
+        self.extras(&node, agent);
+    }
+
+    fn emails(&mut self, node: &Subject, key: &str, is_contact: bool, addresses: &[String]) {
+        let property = if is_contact { vcard::HAS_EMAIL } else { foaf::MBOX };
+        for address in addresses {
+            let slot = Slot { subject: node, key, property, kind: FieldKind::Resource };
+            self.add_resource(slot, &mailto(address));
         }
     }
 
     /// Adds a period of time.
     pub(super) fn period(&mut self, subject: &Subject, start: Option<&str>, end: Option<&str>) {
-        let bounds = [(dcat::START_DATE, start), (dcat::END_DATE, end)];
+        let is_known = |bound: &&str| !is_placeholder(bound) && !matches!(*bound, ".." | "*");
+        let bounds = [(dcat::START_DATE, start.filter(is_known)), (dcat::END_DATE, end.filter(is_known))];
         if bounds.iter().all(|(_, bound)| bound.is_none()) {
             return;
         }
@@ -275,59 +529,413 @@ impl DcatBuilder {
         }
     }
 
-    /// Adds a period in the form of an ISO 8601 interval, or any other text.
-    pub(super) fn interval(&mut self, subject: &Subject, text: &str) {
-        match text.split_once('/').filter(|_| !text.contains("://")) {
-            Some((start, end)) => {
-                let known = |bound: &'_ str| !bound.is_empty() && bound != "..";
-                self.period(subject, Some(start).filter(|b| known(b)), Some(end).filter(|b| known(b)));
+    /// Adds periods: intervals, other texts, or objects with dates.
+    fn period_value(&mut self, slot: Slot<'_>, value: &Value) {
+        match value {
+            Value::Array(values) => values.iter().for_each(|value| self.fill(slot, value)),
+            Value::Object(object) => {
+                let mut rest = object.clone();
+                let [start, end] = [STARTS, ENDS].map(|keys| take_first(&mut rest, keys));
+                if start.is_none() && end.is_none() {
+                    return self.object(Slot { kind: FieldKind::Resource, ..slot }, object);
+                }
+                let iri = take_iri(&mut rest);
+                let period = self.node(iri.as_deref());
+                self.add(slot.subject, slot.property, period.clone());
+                self.declared_class(&period, &mut rest, &["PeriodOfTime"]);
+                self.class(&period, dcterms::PERIOD_OF_TIME);
+                for (key, property, bound) in [("start", dcat::START_DATE, start), ("end", dcat::END_DATE, end)] {
+                    if let Some(bound) = bound.map(unwrapped) {
+                        self.field(&period, key, property, FieldKind::Date, &bound);
+                    }
+                }
+                if let Some(label) = take_first(&mut rest, NAMES) {
+                    self.title(&period, "name", rdfs::LABEL, &label);
+                }
+                self.extras(&period, rest);
             }
-            None => self.resource(subject, dcterms::TEMPORAL, text),
+            value => {
+                if let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) {
+                    self.add_interval(slot, &text);
+                }
+            }
         }
     }
 
-    /// Adds a geometry: GeoJSON, or any other text.
+    /// Adds an interval of two dates as a period, and any other text as it is.
+    fn add_interval(&mut self, slot: Slot<'_>, text: &str) {
+        let is_bound = |bound: &str| matches!(bound, "" | "..") || super::Period::from_date_text(bound).is_some();
+        let ends = text.split_once('/').map(|(start, end)| (start.trim(), end.trim()));
+        match ends.filter(|(start, end)| is_bound(start) && is_bound(end) && start.len() + end.len() >= 4) {
+            Some((start, end)) => self.period(slot.subject, Some(start), Some(end)),
+            None => self.add_resource(slot, text),
+        }
+    }
+
+    /// Adds places: IRIs, names, geometries, boxes, or objects with them.
+    fn place(&mut self, slot: Slot<'_>, value: &Value) {
+        let nested = nested_json(value, FieldKind::Place);
+        match nested.as_ref() {
+            Value::Array(values) if is_box(values) => self.geometry_place(slot, dcat::BBOX, value),
+            Value::Array(values) => values.iter().for_each(|value| self.place(slot, value)),
+            Value::Object(object) if is_geometry(object) => self.geometry_place(slot, locn::GEOMETRY, value),
+            Value::Object(object) => self.described_place(slot, object),
+            value => {
+                let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) else { return };
+                if is_markup_geometry(&text) {
+                    self.geometry_place(slot, locn::GEOMETRY, value);
+                } else if box_of_text(&text).is_some() {
+                    self.geometry_place(slot, dcat::BBOX, value);
+                } else {
+                    self.add_resource(slot, &text);
+                }
+            }
+        }
+    }
+
+    fn geometry_place(&mut self, slot: Slot<'_>, property: &str, geometry: &Value) {
+        let location = self.part(slot.subject, slot.property, dcterms::LOCATION);
+        self.geometry(&location, property, geometry);
+    }
+
+    /// Adds a place that an object describes by an IRI, names, geometries and other members.
+    fn described_place(&mut self, slot: Slot<'_>, object: &Object) {
+        let mut place = object.clone();
+        if let Some((texts, rest)) = texts_by_language(object) {
+            texts.iter().for_each(|text| {
+                self.add_in_language(Slot { kind: FieldKind::Resource, ..slot }, text.value, text.language.as_deref());
+            });
+            return self.extra(slot.subject, slot.key, &Value::Object(rest));
+        }
+        let iri = take_iri(&mut place);
+        let location = self.node(iri.as_deref());
+        self.add(slot.subject, slot.property, location.clone());
+        self.class(&location, dcterms::LOCATION);
+        self.declared_class(&location, &mut place, &["Location"]);
+        for key in ["text", "prefLabel", "name", "label", "title", "display_name"] {
+            if let Some(label) = place.remove(key) {
+                self.title(&location, key, skos::PREF_LABEL, &label);
+            }
+        }
+        for (keys, property) in [
+            (&["geom", "geometry"][..], locn::GEOMETRY),
+            (&["bbox", "boundingBox", "bounding_box"], dcat::BBOX),
+            (&["centroid"], dcat::CENTROID),
+        ] {
+            for key in keys {
+                if let Some(geometry) = place.remove(*key) {
+                    self.geometry(&location, property, &geometry);
+                }
+            }
+        }
+        self.extras(&location, place);
+    }
+
+    /// Adds a geometry: GeoJSON, Well-known Text, GML, a box, or any other text.
     pub(super) fn geometry(&mut self, subject: &Subject, property: &str, value: &Value) {
-        let is_json = value.is_object() || value.as_str().is_some_and(|text| text.trim_start().starts_with('{'));
+        let nested = nested_json(value, FieldKind::Place);
+        if let Value::Array(values) = nested.as_ref()
+            && !is_box(values)
+        {
+            return values.iter().for_each(|value| self.geometry(subject, property, value));
+        }
+        // The text of a geometry is kept as it is published.
         let text = plain(value);
-        if text.is_empty() || value.is_null() {
+        if value.is_null() || is_placeholder(&text) {
             return;
         }
-        if is_json {
-            self.add(subject, property, Literal::new_typed_literal(text, NamedNode::new_unchecked(GEO_JSON)));
+        if nested.is_object() {
+            self.add_with_datatype(subject, property, text, GEO_JSON);
+        } else if text.starts_with('<') && box_of_gml(&text).is_some() {
+            self.add_with_datatype(subject, property, text, GML);
+        } else if super::box_of_wkt(&text).is_some() {
+            self.add_with_datatype(subject, property, text, geosparql::WKT_LITERAL);
         } else {
             self.add(subject, property, Literal::from(text));
         }
     }
 
+    fn add_with_datatype(&mut self, subject: &Subject, property: &str, text: String, datatype: &str) {
+        self.add(subject, property, Literal::new_typed_literal(text, NamedNode::new_unchecked(datatype)));
+    }
+
+    /// Returns the graph.
     pub(super) fn finish(self) -> TripleGraph {
         self.triples.finish()
+    }
+
+    /// Returns the graph, and the problems with the values.
+    pub(super) fn finish_with_problems(mut self) -> (TripleGraph, Vec<String>) {
+        if self.unlisted_problems > 0 {
+            self.problems.push(format!("{} further problems of the entry", self.unlisted_problems));
+        }
+        (self.triples.finish(), self.problems)
+    }
+}
+
+impl FieldKind {
+    /// If true, the values are texts that may be in several languages.
+    fn is_text(self) -> bool {
+        matches!(self, Self::Title | Self::Text | Self::Keywords)
     }
 }
 
 const AGENT: &[Field] = &[
-    ("name", foaf::NAME, FieldKind::Text),
+    ("name", foaf::NAME, FieldKind::Title),
+    ("fn", foaf::NAME, FieldKind::Title),
+    ("title", foaf::NAME, FieldKind::Title),
+    ("label", foaf::NAME, FieldKind::Title),
+    ("prefLabel", foaf::NAME, FieldKind::Title),
+    ("display_name", foaf::NAME, FieldKind::Title),
+    ("fullname", foaf::NAME, FieldKind::Title),
     ("url", foaf::HOMEPAGE, FieldKind::Resource),
     ("homepage", foaf::HOMEPAGE, FieldKind::Resource),
     ("type", dcterms::TYPE, FieldKind::Resource),
     ("identifier", dcterms::IDENTIFIER, FieldKind::Resource),
 ];
 const CONTACT: &[Field] = &[
-    ("name", vcard::FN, FieldKind::Text),
-    ("fn", vcard::FN, FieldKind::Text),
+    ("name", vcard::FN, FieldKind::Title),
+    ("fn", vcard::FN, FieldKind::Title),
+    ("title", vcard::FN, FieldKind::Title),
+    ("label", vcard::FN, FieldKind::Title),
+    ("display_name", vcard::FN, FieldKind::Title),
     ("phone", vcard::HAS_TELEPHONE, FieldKind::Resource),
+    ("telephone", vcard::HAS_TELEPHONE, FieldKind::Resource),
+    ("tel", vcard::HAS_TELEPHONE, FieldKind::Resource),
+    ("hasTelephone", vcard::HAS_TELEPHONE, FieldKind::Resource),
     ("url", vcard::HAS_URL, FieldKind::Resource),
+    ("hasURL", vcard::HAS_URL, FieldKind::Resource),
     ("identifier", vcard::HAS_UID, FieldKind::Resource),
     ("uri", vcard::HAS_UID, FieldKind::Resource),
 ];
+/// Classes that objects declare: (local name, IRI).
+const CLASSES: &[(&str, &str)] = &[
+    ("Organization", org::ORGANIZATION),
+    ("Agent", foaf::AGENT),
+    ("DatasetSeries", dcat::DATASET_SERIES),
+    ("Location", dcterms::LOCATION),
+    ("Concept", skos::CONCEPT),
+];
+/// Keys of a resource's name, best first.
+const NAMES: &[&str] = &[
+    "name",
+    "title",
+    "label",
+    "prefLabel",
+    "display_name",
+    "fn",
+    "text",
+    "@value",
+    "value",
+    "name_translated",
+    "title_translated",
+    "label_translated",
+    "skos:prefLabel",
+    "rdfs:label",
+    "dct:title",
+    "dataset_identifier",
+    "theme",
+];
+/// Keys of a resource's IRI, best first.
+const IRIS: &[&str] = &["uri", "@id", "iri", "id", "url", "href", "link"];
+const STARTS: &[&str] = &[
+    "start",
+    "startDate",
+    "start_date",
+    "begin",
+    "beginDate",
+    "begin_date",
+    "from",
+    "temporal_start",
+    "gte",
+    "dcat:startDate",
+    "schema:startDate",
+];
+const ENDS: &[&str] =
+    &["end", "endDate", "end_date", "finish", "to", "until", "temporal_end", "lte", "dcat:endDate", "schema:endDate"];
+
+fn literal(text: &str, language: Option<&str>) -> Literal {
+    match language {
+        Some(tag) => Literal::new_language_tagged_literal_unchecked(text, tag.to_ascii_lowercase()),
+        None => Literal::from(text),
+    }
+}
+
+/// Returns the value in the JSON of a text, else the value itself. A text that may be a title or a description is only read
+/// as texts by language.
+fn nested_json(value: &Value, kind: FieldKind) -> Cow<'_, Value> {
+    let Value::String(text) = value else { return Cow::Borrowed(value) };
+    let text = text.trim();
+    if !text.starts_with(['{', '[']) || !text.ends_with(['}', ']']) {
+        return Cow::Borrowed(value);
+    }
+    let Some(nested) = serde_json::from_str::<Value>(text).ok().and_then(pruned) else {
+        return Cow::Borrowed(value);
+    };
+    let is_read = match (kind, &nested) {
+        (FieldKind::Title | FieldKind::Text, Value::Object(object)) => texts_by_language(object).is_some(),
+        (FieldKind::Title | FieldKind::Text, _) => false,
+        (_, Value::Array(values)) => !values.is_empty(),
+        (_, nested) => nested.is_object(),
+    };
+    if is_read { Cow::Owned(nested) } else { Cow::Borrowed(value) }
+}
+
+/// Splits a text of several keywords at commas and semicolons.
+fn split_keywords(text: &str) -> impl Iterator<Item = &str> {
+    text.split([',', ';']).map(str::trim).filter(|keyword| !keyword.is_empty())
+}
+
+/// Removes the name of a role from the keys of an agent, as in `creator_name`.
+fn strip_role(agent: &mut Object, role: &str) {
+    let prefixed = agent.keys().filter_map(|key| {
+        let rest = key.strip_prefix(role)?.strip_prefix('_')?;
+        (!rest.is_empty() && !agent.contains_key(rest)).then(|| (key.clone(), rest.to_owned()))
+    });
+    for (key, rest) in prefixed.collect::<Vec<_>>() {
+        if let Some(value) = agent.remove(&key) {
+            agent.insert(rest, value);
+        }
+    }
+}
+
+/// Removes a text that is repeated in the texts by language of another key.
+pub(super) fn drop_repeated(object: &mut Object, key: &str, translated: &str) {
+    let Some(Value::String(text)) = object.get(key) else { return };
+    let translated = object.get(translated).map(|value| nested_json(value, FieldKind::Text));
+    let Some(Value::Object(texts)) = translated.as_deref() else { return };
+    let is_repeated = texts_by_language(texts).is_some_and(|(texts, _)| {
+        texts
+            .iter()
+            .any(|one| one.language.is_some() && one.value.as_str().is_some_and(|other| other.trim() == text.trim()))
+    });
+    if is_repeated {
+        object.remove(key);
+    }
+}
+
+/// Removes and returns the value of the first key that an object has.
+pub(super) fn take_first(object: &mut Object, keys: &[&str]) -> Option<Value> {
+    keys.iter().find_map(|key| object.remove(*key))
+}
+
+/// Removes and returns the IRI of an object.
+fn take_iri(object: &mut Object) -> Option<String> {
+    let is_iri = |key: &&&str| {
+        let text = object.get(**key).and_then(Value::as_str);
+        text.is_some_and(|text| matches!(parse_address(text), Address::Iri(_)))
+    };
+    let key = IRIS.iter().find(is_iri)?;
+    object.remove(*key).and_then(|iri| scalar(&iri))
+}
+
+/// Returns the value of an object that has nothing else, as in `{"@value": "2020", "@type": "xsd:gYear"}`.
+fn unwrapped(value: Value) -> Value {
+    match value {
+        Value::Object(mut object) if object.contains_key("@value") => object.remove("@value").unwrap_or_default(),
+        Value::Object(mut object) if object.len() == 1 && object.contains_key("@id") => {
+            object.remove("@id").unwrap_or_default()
+        }
+        other => other,
+    }
+}
+
+/// If true, the list has the numbers of a box or a position.
+pub(super) fn is_box(values: &[Value]) -> bool {
+    let numbers = |values: &[Value]| values.iter().all(Value::is_number);
+    let pairs = |value: &Value| value.as_array().is_some_and(|pair| pair.len() == 2 && numbers(pair));
+    matches!(values.len(), 2 | 4 | 6) && numbers(values) || values.len() == 2 && values.iter().all(pairs)
+}
+
+/// If true, the object is a geometry of GeoJSON or of ArcGIS.
+pub(super) fn is_geometry(object: &Object) -> bool {
+    let has = |key: &str| object.contains_key(key);
+    let is_typed = has("type") && ["coordinates", "geometries", "features"].iter().any(|key| has(key));
+    let is_feature = object.get("type").and_then(Value::as_str) == Some("Feature") && has("geometry");
+    is_typed || is_feature || ["xmin", "ymin", "xmax", "ymax"].iter().all(|key| has(key))
+}
+
+/// If true, the text is a geometry in Well-known Text, GML or GeoJSON.
+fn is_markup_geometry(text: &str) -> bool {
+    let bounds = match text.as_bytes().first() {
+        Some(b'{') => box_of_geojson(text),
+        _ => super::box_of_wkt(text).or_else(|| box_of_gml(text)),
+    };
+    bounds.is_some()
+}
+
+/// Splits e-mail addresses; `None` if the text is something else.
+fn emails(text: &str) -> Option<Vec<String>> {
+    let pieces = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).filter(|piece| !piece.is_empty());
+    let pieces: Vec<String> = pieces.map(str::to_owned).collect();
+    let is_email = |piece: &String| {
+        let address = piece.strip_prefix("mailto:").unwrap_or(piece);
+        address
+            .split_once('@')
+            .is_some_and(|(name, host)| !name.is_empty() && host.contains('.') && !host.contains('@'))
+    };
+    (!pieces.is_empty() && pieces.iter().all(is_email)).then_some(pieces)
+}
 
 fn mailto(address: &str) -> String {
     let address = address.trim();
     if address.contains('@') && !address.contains(':') { format!("mailto:{address}") } else { address.to_owned() }
 }
 
+/// If true, the text says that there is no value.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    const PLACEHOLDERS: [&str; 14] = [
+        "null",
+        "none",
+        "nil",
+        "nan",
+        "undefined",
+        "n/a",
+        "n.a.",
+        "#n/a",
+        "not available",
+        "not applicable",
+        "-",
+        "--",
+        "–",
+        "—",
+    ];
+    let text = text.trim();
+    text.is_empty() || is_bare_scheme(text) || PLACEHOLDERS.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
 fn local(property: &str) -> &str {
     lodeseek_rdf::local_name(property)
+}
+
+fn is_text_or_list(value: &Value) -> bool {
+    let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
+    is_scalar(value) || value.as_array().is_some_and(|values| values.iter().all(is_scalar))
+}
+
+/// Returns a value without nulls, empty texts, and empty lists and objects; `None` if nothing is left.
+pub(super) fn pruned(value: Value) -> Option<Value> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => (!text.trim().is_empty()).then_some(Value::String(text)),
+        Value::Array(values) => {
+            let values: Vec<Value> = values.into_iter().filter_map(pruned).collect();
+            (!values.is_empty()).then_some(Value::Array(values))
+        }
+        Value::Object(object) => {
+            let object: Object = object.into_iter().filter_map(|(key, value)| Some((key, pruned(value)?))).collect();
+            (!object.is_empty()).then_some(Value::Object(object))
+        }
+        other => Some(other),
+    }
+}
+
+/// Returns an object without empty values.
+pub(super) fn pruned_object(object: &Object) -> Object {
+    match pruned(Value::Object(object.clone())) {
+        Some(Value::Object(object)) => object,
+        _ => Object::new(),
+    }
 }
 
 /// Returns the text of a string, number or boolean; `None` for an empty text.

@@ -3,6 +3,9 @@
 //! The page is split into tags as browsers do it. Comments and the raw text of other scripts, styles and similar
 //! elements contain no elements. Attributes are accepted in any order, with or without quotes.
 
+use super::plain_title::decode_entities;
+use std::borrow::Cow;
+
 /// Elements that contain text only.
 const RAW: &[&str] = &["script", "style", "textarea", "title", "noscript", "xmp", "iframe"];
 /// Number of characters in which a page must show an HTML tag.
@@ -18,9 +21,48 @@ pub(super) fn looks_like(head: &str) -> bool {
     ["<!doctype html", "<html", "<head", "<body", "<script"].iter().any(|tag| start.starts_with(tag))
 }
 
+/// Returns the name of the encoding that a page declares in a `meta` element.
+pub(super) fn declared_encoding(head: &str) -> Option<String> {
+    let mut rest = head;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        if let Some(comment) = rest.strip_prefix("!--") {
+            rest = comment.split_once("-->").map_or("", |(_, after)| after);
+            continue;
+        }
+        let is_meta = rest.get(..4).is_some_and(|name| name.eq_ignore_ascii_case("meta"))
+            && !rest.as_bytes().get(4).is_some_and(u8::is_ascii_alphanumeric);
+        let (attributes, after) = tag(rest);
+        rest = after;
+        if !is_meta {
+            continue;
+        }
+        // Both `charset=x` and `content="text/html; charset=x"`.
+        let lower = attributes.to_ascii_lowercase();
+        let Some(value) = lower.find("charset").map(|place| lower[place + "charset".len()..].trim_start()) else {
+            continue;
+        };
+        let Some(value) = value.strip_prefix('=') else { continue };
+        let value = value.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\''));
+        let end = value.find(|c: char| c.is_whitespace() || "\"';/>".contains(c)).unwrap_or(value.len());
+        return (end > 0).then(|| value[..end].to_owned());
+    }
+    None
+}
+
+/// A script of a page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Script<'p> {
+    /// Content of the element.
+    pub(super) text: &'p str,
+    /// Number of the line of the page in which the content begins, from 1.
+    pub(super) line: usize,
+}
+
 /// Returns the JSON-LD scripts of a page.
-pub(super) fn scripts(page: &str) -> Vec<&str> {
+pub(super) fn scripts(page: &str) -> Vec<Script<'_>> {
     let mut found = Vec::new();
+    let (mut line, mut counted) = (1, 0);
     let mut rest = page;
     while let Some(start) = rest.find('<') {
         rest = &rest[start + 1..];
@@ -38,7 +80,11 @@ pub(super) fn scripts(page: &str) -> Vec<&str> {
         if RAW.contains(&name.as_str()) {
             let end = end_of(rest, &name);
             if name == "script" && is_json_ld(attributes) {
-                found.push(without_cdata(&rest[..end]));
+                let text = rest[..end].trim();
+                let place = page.len() - rest.len() + (end - rest[..end].trim_start().len());
+                line += page[counted..place].bytes().filter(|byte| *byte == b'\n').count();
+                counted = place;
+                found.push(Script { text, line });
             }
             rest = &rest[end..];
         }
@@ -86,7 +132,9 @@ fn is_json_ld(attributes: &str) -> bool {
             Some(quote @ ('"' | '\'')) => value[1..].split_once(quote).unwrap_or((&value[1..], "")),
             _ => value.split_at(value.find(|c: char| c.is_ascii_whitespace()).unwrap_or(value.len())),
         };
-        let media_type = value.split(';').next().unwrap_or(value).trim();
+        // Some servers write the plus sign as an entity.
+        let value = decode_entities(value).map_or(Cow::Borrowed(value), Cow::Owned);
+        let media_type = value.split(';').next().unwrap_or(&value).trim();
         if name.eq_ignore_ascii_case("type") && media_type.eq_ignore_ascii_case("application/ld+json") {
             return true;
         }
@@ -94,22 +142,13 @@ fn is_json_ld(attributes: &str) -> bool {
     }
 }
 
-/// Removes CDATA and comment marks, with which XHTML pages hide scripts from XML parsers and old browsers.
-fn without_cdata(script: &str) -> &str {
-    let mut inside = script.trim();
-    for (opening, closing) in
-        [("<!--", "-->"), ("//<![CDATA[", "//]]>"), ("/*<![CDATA[*/", "/*]]>*/"), ("<![CDATA[", "]]>")]
-    {
-        if let Some(rest) = inside.strip_prefix(opening) {
-            inside = rest.trim_end().strip_suffix(closing).unwrap_or(rest).trim();
-        }
-    }
-    inside
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn texts(page: &str) -> Vec<&str> {
+        scripts(page).into_iter().map(|script| script.text).collect()
+    }
 
     #[test]
     fn scripts_of_a_page() {
@@ -118,15 +157,34 @@ mod tests {
             <script>var s = '<script type="application/ld+json">{"no": 3}';</script>
             <script data-a="x > y" TYPE='application/LD+JSON; charset=utf-8' async>{"yes": 1}</script >
             <script async type=application/ld+json>
-              //<![CDATA[
               {"yes": "</p> 2"}
-              //]]>
-            </SCRIPT><script type="application/ld+json">{"yes": 3, "cut": "#;
-        assert_eq!(scripts(page), [r#"{"yes": 1}"#, r#"{"yes": "</p> 2"}"#, r#"{"yes": 3, "cut":"#]);
+            </SCRIPT><script type="application/ld&#x2B;json">{"yes": 3}</script><script type="application/ld+json">{"yes": 4, "cut": "#;
+        assert_eq!(texts(page), [r#"{"yes": 1}"#, r#"{"yes": "</p> 2"}"#, r#"{"yes": 3}"#, r#"{"yes": 4, "cut":"#]);
+        let lines: Vec<usize> = scripts(page).iter().map(|script| script.line).collect();
+        assert_eq!(lines, [4, 6, 7, 7]);
         assert!(looks_like(page) && !looks_like("<?xml version='1.0'?><rdf:RDF/>"));
         for hostile in ["<", "<script", "<script type=", "<script type=\"application/ld+json", "</", "<!--", "<é a=é>"]
         {
-            assert!(scripts(hostile).iter().all(|script| script.is_empty()), "{hostile}");
+            assert!(texts(hostile).iter().all(|script| script.is_empty()), "{hostile}");
+        }
+    }
+
+    #[test]
+    fn encodings_of_pages() {
+        for (head, expected) in [
+            ("<html><head><meta charset=\"ISO-8859-1\">", Some("iso-8859-1")),
+            ("<html><META http-equiv='Content-Type' content='text/html; charset=windows-1252'/>", Some("windows-1252")),
+            ("<meta charset = utf-8 >", Some("utf-8")),
+            (
+                "<!-- <meta charset=koi8-r> --><meta name=\"charset\" content=\"x\"><meta charset=latin1>",
+                Some("latin1"),
+            ),
+            ("<meta name=x content=y>", None),
+            ("<meta charset", None),
+            ("<metadata charset=x>", None),
+            ("", None),
+        ] {
+            assert_eq!(declared_encoding(head).as_deref(), expected, "{head}");
         }
     }
 }

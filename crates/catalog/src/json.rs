@@ -1,153 +1,273 @@
 //! JSON documents: detects the dialect from the content.
 
+use super::json_repair::repair;
 use super::{
-    Catalog, CatalogError, CatalogFile, Dialect, acordar, ckan, data_json, dcat, dcat_us, lod_cloud, registry, text,
+    Catalog, CatalogError, CatalogFile, Dialect, Head, acordar, ckan, data_json, dcat, dcat_us, lod_cloud, registry,
+    text,
 };
 use serde_json::Value;
 use std::path::Path;
 
-/// If true, the file begins with a JSON object or a list of objects. Turtle may begin with a bracket too.
+/// Maximum number of keys that an error names.
+const MAX_KEYS: usize = 12;
+
+/// If true, the file begins with a JSON object, or a list of objects or texts. Turtle may begin with a bracket too.
 pub(super) fn looks_like(head: &str) -> bool {
-    head.starts_with('{') || head.starts_with('[') && head[1..].trim_start().starts_with(['{', ']'])
+    head.starts_with('{') || head.starts_with('[') && head[1..].trim_start().starts_with(['{', ']', '"'])
 }
 
 /// If true, the document is JSON-LD to be read as RDF. Registries and portals use some of its keywords in plain JSON.
 fn is_linked(head: &str) -> bool {
-    let has = |keys: &[&str]| keys.iter().any(|key| head.contains(key));
-    has(&["\"@context\"", "\"@graph\"", "\"@id\"", "\"@type\""]) && !has(&["\"ontologies\"", "project-open-data"])
+    if head.contains("\"ontologies\"") || head.contains("project-open-data") || head.contains("dcat-us") {
+        return false;
+    }
+    let keys = outer_keys(head);
+    keys.iter().any(|key| matches!(key.as_str(), "@context" | "@graph"))
+}
+
+/// Returns the keys of the outer object in the beginning of a document; of a list, those of its first object.
+fn outer_keys(head: &str) -> Vec<String> {
+    let (mut keys, mut depth, mut outer) = (Vec::new(), 0_usize, 1);
+    let mut rest = head.trim_start();
+    if let Some(list) = rest.strip_prefix('[') {
+        rest = list;
+        (depth, outer) = (1, 2);
+    }
+    let mut last: Option<String> = None;
+    while let Some(character) = rest.chars().next() {
+        let after = &rest[character.len_utf8()..];
+        rest = after;
+        match character {
+            '"' => {
+                let mut is_escaped = false;
+                let end = after.find(|c: char| {
+                    let is_end = c == '"' && !is_escaped;
+                    is_escaped = c == '\\' && !is_escaped;
+                    is_end
+                });
+                let Some(end) = end else { break };
+                last = (depth == outer).then(|| after[..end].to_owned());
+                rest = &after[end + 1..];
+                continue;
+            }
+            ':' => keys.extend(last.take()),
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth < outer && matches!(character, '}' | ']') {
+            break;
+        }
+        if !character.is_whitespace() {
+            last = None;
+        }
+    }
+    keys
 }
 
 /// Reads a document of any dialect.
-pub(super) fn read(file: &CatalogFile<'_>, head: &str) -> Result<Catalog, CatalogError> {
+pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogError> {
+    if is_linked(&head.text) {
+        return read_json_ld(file, head);
+    }
     let path = file.path;
-    if is_linked(head) {
-        let Some((text, problem)) = dcat_us_json_ld(path, head) else { return read_json_ld(file) };
-        let catalog = dcat::read_texts(file, &[&text]).map_err(CatalogError::io(path))?;
-        return Ok(with_problem(catalog, problem, path));
-    }
-    let text = text(path).map_err(CatalogError::io(path))?;
-    let (document, problem) = match parse(&text) {
-        Ok(parsed) => parsed,
-        Err(cause) if acordar::looks_like(head) => return Err(CatalogError::Json { path: path.to_owned(), cause }),
-        Err(_) => return read_json_ld(file),
-    };
-    drop(text);
-    Ok(with_problem(read_dialect(document, file, head)?, problem, path))
+    let decoded = text(path, None).map_err(CatalogError::io(path))?;
+    let mut problems: Vec<String> = decoded.problems.iter().map(ToString::to_string).collect();
+    let (document, repairs) =
+        parse(&decoded.text).map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;
+    problems.extend(repairs);
+    drop(decoded);
+    let mut catalog = read_dialect(document, file, head)?;
+    catalog.problems.extend(problems.iter().map(|problem| format!("{}: {problem}", path.display())));
+    Ok(catalog)
 }
 
-/// Adds the problem of parsing a document, if there is one.
-fn with_problem(mut catalog: Catalog, problem: Option<&str>, path: &Path) -> Catalog {
-    catalog.problems.extend(problem.map(|problem| format!("{}: {problem}", path.display())));
-    catalog
-}
-
-/// Returns a document of DCAT-US 3 as JSON-LD, and the problem of parsing it; `None` for other documents.
-fn dcat_us_json_ld(path: &Path, head: &str) -> Option<(String, Option<&'static str>)> {
-    // A document with another context is not parsed twice.
-    if head.contains("\"@context\"") && !head.contains("dcat-us") {
-        return None;
-    }
-    let (document, problem) = parse(&text(path).ok()?).ok()?;
-    Some((dcat_us::to_json_ld(document)?, problem))
-}
-
-/// Parses a document; extra commas are ignored.
+/// Parses a document; faults that leave no doubt about its content are repaired.
 pub(super) fn document(text: &str, path: &Path) -> Result<Value, CatalogError> {
     let parsed = parse(text).map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;
     Ok(parsed.0)
 }
 
-fn read_dialect(document: Value, file: &CatalogFile<'_>, head: &str) -> Result<Catalog, CatalogError> {
+fn read_dialect(document: Value, file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogError> {
     let path = file.path;
     let (dialect, catalog) = if let Some(entries) = registry::entries(&document) {
         (Dialect::Registry, registry::read(entries, path))
-    } else if let Some(entries) = ckan::entries(&document) {
-        (Dialect::Ckan, ckan::read(entries, path))
+    } else if let Some(content) = ckan::content(&document) {
+        match content {
+            ckan::Document::Packages(packages) => (Dialect::Ckan, ckan::read(packages, path)),
+            ckan::Document::Other(reason) => {
+                return Err(CatalogError::NotUnderstood { path: path.to_owned(), reason });
+            }
+        }
+    } else if let Some(text) = dcat_us::to_json_ld(&document).filter(|_| !head.text.contains("project-open-data")) {
+        drop(document);
+        let mut catalog = dcat::read_texts(file, &[&text.json]).map_err(CatalogError::io(path))?;
+        catalog.problems.extend(text.problems.iter().map(|problem| format!("{}: {problem}", path.display())));
+        return Ok(catalog);
     } else if let Some(entries) = data_json::entries(&document) {
         (Dialect::DataJson, data_json::read(entries, path))
     } else if let Some(entries) = lod_cloud::entries(&document) {
         (Dialect::LodCloud, lod_cloud::read(entries, path))
-    } else if acordar::looks_like(head) {
+    } else if is_json_ld(&document) {
+        drop(document);
+        return read_json_ld(file, head);
+    } else if is_list_of_datasets(&document) {
         (Dialect::Acordar, acordar::read(document, path)?)
     } else {
-        return read_json_ld(file);
+        return Err(CatalogError::NotUnderstood { path: path.to_owned(), reason: reason_of_unknown(&document) });
     };
     Ok(Catalog { dialect, ..catalog })
 }
 
-/// Reads JSON-LD. If it is not valid JSON, a second attempt removes trailing commas.
-fn read_json_ld(file: &CatalogFile<'_>) -> Result<Catalog, CatalogError> {
-    let path = file.path;
-    let error = match dcat::read_place(file) {
-        Ok(catalog) => return Ok(catalog),
-        Err(error) => error,
-    };
-    let repaired = text(path).ok().and_then(|text| without_commas(&text));
-    let read = repaired.and_then(|text| dcat::read_texts(file, &[&text]).ok());
-    let mut catalog = read.ok_or_else(|| CatalogError::io(path)(error))?;
-    catalog.problems.push(format!("{}: {REPAIRED}", path.display()));
-    Ok(catalog)
+/// If true, the document uses keywords of JSON-LD, or IRIs as keys.
+fn is_json_ld(document: &Value) -> bool {
+    let is_term = |key: &String| key.starts_with('@') || key.contains("://");
+    match document {
+        Value::Array(values) => values.iter().any(|value| value.as_object().is_some_and(|one| one.keys().any(is_term))),
+        Value::Object(object) => object.keys().any(is_term),
+        _ => false,
+    }
 }
 
-const REPAIRED: &str = "removed commas before closing brackets, which JSON does not allow";
+/// If true, the document is a list of objects with ids, alone or in `datasets`.
+fn is_list_of_datasets(document: &Value) -> bool {
+    let entries = match document {
+        Value::Array(entries) => entries,
+        Value::Object(object) => match object.get("datasets") {
+            Some(Value::Array(entries)) => entries,
+            _ => return false,
+        },
+        _ => return false,
+    };
+    entries.is_empty() || entries.iter().any(|entry| entry.get("dataset_id").or_else(|| entry.get("id")).is_some())
+}
 
-fn parse(text: &str) -> Result<(Value, Option<&'static str>), serde_json::Error> {
-    let text = text.trim_start_matches('\u{feff}');
-    match serde_json::from_str(text) {
-        Ok(document) => Ok((document, None)),
-        Err(error) => match without_commas(text).and_then(|text| serde_json::from_str(&text).ok()) {
-            Some(document) => Ok((document, Some(REPAIRED))),
-            None => Err(error),
+/// Returns the reason why a document is no catalogue, with the keys found.
+fn reason_of_unknown(document: &Value) -> String {
+    let supported = "supported: a list of datasets, an object with \"datasets\", CKAN, data.json, DCAT-US, LOD Cloud, OBO Foundry, JSON-LD";
+    let first = match document {
+        Value::Array(entries) => entries.first().unwrap_or(document),
+        other => other,
+    };
+    let Some(object) = first.as_object() else {
+        return format!("JSON without objects that describe datasets; {supported}");
+    };
+    let mut keys: Vec<String> = object.keys().take(MAX_KEYS).map(|key| format!("{:?}", shorten(key))).collect();
+    if object.len() > MAX_KEYS {
+        keys.push("…".to_owned());
+    }
+    format!("JSON of no known catalogue, with the keys {}; {supported}", keys.join(", "))
+}
+
+fn shorten(key: &str) -> String {
+    key.chars().take(40).collect()
+}
+
+/// Reads JSON-LD. If it is not valid JSON, a second attempt repairs it.
+fn read_json_ld(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogError> {
+    let path = file.path;
+    if head.is_converted {
+        let decoded = text(path, None).map_err(CatalogError::io(path))?;
+        return read_repaired(file, &decoded.text);
+    }
+    let read = dcat::read_place(file);
+    if read.as_ref().is_ok_and(|catalog| !catalog.is_incomplete && catalog.unreadable_entries == 0) {
+        return read.map_err(CatalogError::io(path));
+    }
+    let Ok(decoded) = text(path, None) else { return read.map_err(CatalogError::io(path)) };
+    let is_valid = repair(&decoded.text).is_ok_and(|repaired| repaired.problem().is_none());
+    match read {
+        Ok(catalog) if is_valid => Ok(catalog),
+        Err(error) if is_valid => Err(CatalogError::io(path)(error)),
+        read => match (read_repaired(file, &decoded.text), read) {
+            // Some of the datasets of a broken document are more than none.
+            (Err(_), Ok(catalog)) if catalog.dialect != Dialect::Dump && !catalog.datasets.is_empty() => Ok(catalog),
+            (repaired, _) => repaired,
         },
     }
 }
 
-/// Removes commas before closing brackets; `None` if there are none.
-fn without_commas(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let (mut in_string, mut escaped, mut comma, mut found) = (false, false, None, false);
-    for character in text.chars() {
-        if in_string {
-            in_string = escaped || character != '"';
-            escaped = !escaped && character == '\\';
-        } else {
-            in_string = character == '"';
-            if let Some(place) = comma.filter(|_| matches!(character, ']' | '}')) {
-                out.replace_range(place..place + 1, " ");
-                found = true;
-            }
-            if !character.is_whitespace() {
-                comma = (character == ',').then_some(out.len());
-            }
-        }
-        out.push(character);
+/// Reads the text of a JSON-LD document after its repair.
+fn read_repaired(file: &CatalogFile<'_>, text: &str) -> Result<Catalog, CatalogError> {
+    let path = file.path;
+    let repaired = repair(text).map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;
+    let mut catalog = dcat::read_texts(file, &[&repaired.text]).map_err(CatalogError::io(path))?;
+    catalog.problems.extend(repaired.problem().map(|problem| format!("{}: {problem}", path.display())));
+    Ok(catalog)
+}
+
+/// Parses a text, after a repair if necessary. Also returns the problem that was repaired.
+pub(super) fn parse(text: &str) -> Result<(Value, Option<String>), serde_json::Error> {
+    let text = text.trim_start_matches('\u{feff}');
+    if let Ok(document) = serde_json::from_str(text) {
+        return Ok((document, None));
     }
-    found.then_some(out)
+    let repaired = repair(text)?;
+    Ok((serde_json::from_str(&repaired.text)?, repaired.problem()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn read_text(text: &str) -> Result<Catalog, String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("catalog.json");
+        std::fs::write(&path, text).expect("written");
+        Catalog::read(&path).map_err(|error| error.to_string())
+    }
+
     #[test]
-    fn commas_too_many() {
-        let text = "{\"a\": [1, 2, ], \"b,]\": \",]\\\"\", \"c\": {\"d\": 1,\n },}";
-        let value: Value = serde_json::from_str(&without_commas(text).expect("repaired")).expect("JSON");
-        assert_eq!(value, serde_json::json!({"a": [1, 2], "b,]": ",]\"", "c": {"d": 1}}));
-        assert_eq!(without_commas(r#"{"a": ",}"}"#), None);
+    fn keys_of_the_outer_object() {
+        for (head, keys) in [
+            (r#"{"a": {"b": 1}, "c": "d", "e\"": [{"f": 1}], "g"#, vec!["a", "c", "e\\\""]),
+            (r#"[{"a": 1}, {"b": 2}]"#, vec!["a"]),
+            (r#"[{"a": {"@id": 1}, "b": "@graph"}"#, vec!["a", "b"]),
+            (r#"{"a" "b": 1"#, vec!["b"]),
+            ("[1]", vec![]),
+            ("", vec![]),
+        ] {
+            assert_eq!(outer_keys(head), keys, "{head}");
+        }
     }
 
     #[test]
     fn commas_too_many_in_dcat_us_are_a_problem() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("catalog.json");
         for (text, problems) in [
             (r#"{"@type": "Catalog", "dataset": {"title": "D", "identifier": "d"}}"#, 0),
             (r#"{"@type": "Catalog", "dataset": {"title": "D", "identifier": "d",}}"#, 1),
         ] {
-            std::fs::write(&path, text).expect("written");
-            let catalog = Catalog::read(&path).expect("a catalogue");
+            let catalog = read_text(text).expect("a catalogue");
             assert_eq!((catalog.datasets.len(), catalog.problems.len()), (1, problems), "{:?}", catalog.problems);
         }
+    }
+
+    #[test]
+    fn other_documents_are_errors() {
+        for (text, reason) in [
+            (r#"{"rows": [], "total": 0}"#, "with the keys \"rows\", \"total\"; supported"),
+            (r#"[{"rows": 1}]"#, "with the keys \"rows\"; supported"),
+            (r#"["fish", "birds"]"#, "a list of names such as \"fish\""),
+            (r#"{"success": true, "result": ["fish"]}"#, "a list of names such as \"fish\""),
+            (r#"{"count": 1, "results": ["fish"]}"#, "a list of names such as \"fish\""),
+            (r#"{"success": false, "error": {"message": "Not found"}}"#, "reports an error: Not found"),
+            (r#"{"success": true, "result": {"version": "2.9"}}"#, "without packages, but the keys \"version\""),
+            ("{\"a\": [\n1, 2}", "line 2 column 5"),
+            ("{\"@context\": {}, \"@graph\": [\n1, 2}", "line 2 column 5"),
+            (r#"{"a": "cut"#, "line 1 column 10"),
+        ] {
+            let error = read_text(text).expect_err(text);
+            assert!(error.contains(reason) && error.contains("catalog.json"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn json_ld_is_repaired() {
+        let context =
+            "\"@context\": {\"dcat\": \"http://www.w3.org/ns/dcat#\", \"dct\": \"http://purl.org/dc/terms/\"}";
+        let dataset = "\"@id\": \"http://e.org/d\", \"@type\": \"dcat:Dataset\", \"dct:description\": \"One.\nTwo.\"";
+        let catalog = read_text(&format!("{{{context}, {dataset},}};")).expect("a catalogue");
+        assert_eq!(catalog.datasets[0].metadata.description(), Some("One.\nTwo."));
+        assert!(catalog.problems[0].contains("line breaks"), "{:?}", catalog.problems);
     }
 }

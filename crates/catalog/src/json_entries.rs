@@ -5,47 +5,72 @@ use super::{Catalog, Dataset, DatasetId, dcat as reader};
 use lodeseek_rdf::vocab::dcat;
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
 use serde_json::Value;
+use std::fmt::Display;
 use std::path::Path;
 
-/// Reads the datasets of a list of entries. `describe` writes an entry to a builder and returns the dataset's id, if
-/// it has one.
+/// Reason why an entry is no dataset.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum EntryFault {
+    /// The portal does not list the entry as a dataset: a dataset of this id is delisted.
+    Ignored(String),
+    /// The entry cannot be read.
+    Unreadable(String),
+}
+
+impl From<String> for EntryFault {
+    fn from(reason: String) -> Self {
+        Self::Unreadable(reason)
+    }
+}
+
+/// Writer of an entry to a builder. It returns the dataset's id, if it has one.
+pub(super) trait DescribeEntry: Fn(&Object, &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {}
+
+impl<F: Fn(&Object, &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault>> DescribeEntry for F {}
+
+/// Reads the datasets of a list of entries.
 ///
 /// Unreadable entries are reported by position and name.
 pub(super) fn read_entries<'v>(
     entries: impl IntoIterator<Item = &'v Value>,
     path: &Path,
-    describe: impl Fn(&Object, &mut DcatBuilder) -> Result<Option<DatasetId>, String>,
+    describe: impl DescribeEntry,
 ) -> Catalog {
     let mut catalog = Catalog::default();
     for (place, entry) in entries.into_iter().enumerate() {
-        let name = entry.as_object().and_then(|entry| first(entry, &["id", "identifier", "name", "title"]));
-        let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
-        let mut report = |reason: String| {
-            catalog.problems.push(format!("{}: entry {}{name}: {reason}", path.display(), place + 1));
-        };
-        match read_entry(entry, &describe) {
-            Ok((dataset, problem)) => {
-                problem.into_iter().for_each(&mut report);
-                catalog.datasets.push(dataset);
-            }
-            Err(reason) => {
-                report(reason);
-                catalog.unreadable_entries += 1;
-            }
-        }
+        let place = format!("{}: entry {}", path.display(), place + 1);
+        add_entry(&mut catalog, entry, place, &describe);
     }
     catalog
 }
 
-fn read_entry(
-    entry: &Value,
-    describe: &impl Fn(&Object, &mut DcatBuilder) -> Result<Option<DatasetId>, String>,
-) -> Result<(Dataset, Option<String>), String> {
+/// Adds the dataset of an entry to a catalogue. `place` names the entry in problems.
+pub(super) fn add_entry(catalog: &mut Catalog, entry: &Value, place: impl Display, describe: &impl DescribeEntry) {
+    let name = entry.as_object().and_then(|entry| first(entry, &["id", "identifier", "name", "title"]));
+    let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
+    let mut report = |reason: String| catalog.problems.push(format!("{place}{name}: {reason}"));
+    match read_entry(entry, describe) {
+        Ok((dataset, problems)) => {
+            problems.into_iter().for_each(&mut report);
+            catalog.datasets.push(dataset);
+        }
+        Err(EntryFault::Ignored(reason)) => report(reason),
+        Err(EntryFault::Unreadable(reason)) => {
+            report(reason);
+            catalog.unreadable_entries += 1;
+        }
+    }
+}
+
+fn read_entry(entry: &Value, describe: &impl DescribeEntry) -> Result<(Dataset, Vec<String>), EntryFault> {
     let mut builder = DcatBuilder::default();
-    let id = describe(entry.as_object().ok_or("not a JSON object")?, &mut builder)?;
-    let graph = builder.finish();
-    let node = root(&graph).ok_or("the entry contains no statements")?;
-    reader::read_entry(&graph, node, id)
+    let entry = entry.as_object().ok_or_else(|| "not a JSON object".to_owned())?;
+    let id = describe(entry, &mut builder)?;
+    let (graph, mut problems) = builder.finish_with_problems();
+    let node = root(&graph).ok_or_else(|| "the entry contains no statements".to_owned())?;
+    let (dataset, problem) = reader::read_entry(&graph, node, id)?;
+    problems.extend(problem);
+    Ok((dataset, problems))
 }
 
 /// Returns the node of the dataset in the graph of one entry.

@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
 
 pub mod acordar;
+mod addresses;
 pub mod application_profile;
 mod ckan;
+mod ckan_licenses;
 mod bounded_description;
 mod citing_works;
 mod coverage;
@@ -23,12 +25,15 @@ mod iris;
 mod json;
 mod json_entries;
 mod json_lines;
+mod json_repair;
+mod languages;
 mod licenses;
 mod lod_cloud;
 mod names;
 mod node_reader;
 pub mod papers_with_code;
 mod plain_text;
+mod plain_title;
 mod registry;
 mod ro_crate;
 mod schema_org;
@@ -62,7 +67,8 @@ pub use source::{
 pub use statement::{Node, Statement, Value};
 pub use typed_fields::name_of_iri;
 
-use lodeseek_rdf::dump::{self, Limits};
+use coverage::{box_of_gml, box_of_text};
+use lodeseek_rdf::dump::{self, DecodedText, Limits};
 use node_reader::MAX_TEXT_BYTES;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -218,6 +224,14 @@ pub enum CatalogError {
         /// The file.
         path: PathBuf,
     },
+    /// A document of no known dialect, or without descriptions of datasets.
+    #[error("cannot read {path}: {reason}")]
+    NotUnderstood {
+        /// The file.
+        path: PathBuf,
+        /// Reason.
+        reason: String,
+    },
     /// The process that read the file failed.
     #[error("cannot read {path}: {reason}")]
     Reader {
@@ -324,9 +338,16 @@ impl Catalog {
     /// # Errors
     /// As for [`read`](Self::read); the file must contain CKAN packages.
     pub fn read_packages(path: &Path, address: &str, is_wanted: &dyn Fn(&str) -> bool) -> Result<Self, CatalogError> {
-        let text = text(path).map_err(CatalogError::io(path))?;
+        let text = text(path, None).map_err(CatalogError::io(path))?.text;
         let document = json::document(&text, path)?;
-        let mut packages = ckan::entries(&document).ok_or_else(|| CatalogError::NoList { path: path.to_owned() })?;
+        drop(text);
+        let mut packages = match ckan::content(&document) {
+            Some(ckan::Document::Packages(packages)) => packages,
+            Some(ckan::Document::Other(reason)) => {
+                return Err(CatalogError::NotUnderstood { path: path.to_owned(), reason });
+            }
+            None => return Err(CatalogError::NoList { path: path.to_owned() }),
+        };
         packages.retain(|package| package.get("id").and_then(serde_json::Value::as_str).is_some_and(is_wanted));
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         Ok(Self { dialect: Dialect::Ckan, folder, ..ckan::read(packages, path) }.seen_from(address))
@@ -373,24 +394,56 @@ impl Catalog {
         let path = file.path;
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         let head = head(path).map_err(CatalogError::io(path))?;
-        let catalog = if papers_with_code::looks_like(&head) {
+        let catalog = if papers_with_code::looks_like(&head.text) {
             Self { dialect: Dialect::PapersWithCode, ..papers_with_code::read(path)? }
-        } else if json_lines::looks_like(&head) {
-            Self { dialect: Dialect::JsonLines, ..json_lines::read(path)? }
-        } else if html::looks_like(&head) {
-            let page = text(path).map_err(CatalogError::io(path))?;
-            let scripts = html::scripts(&page);
-            let read = dcat::read_texts(file, &scripts).map_err(CatalogError::io(path))?;
-            if read.dialect == Dialect::Dump {
-                return Err(CatalogError::NoDataset { path: path.to_owned() });
-            }
-            read
-        } else if json::looks_like(&head) {
+        } else if let Some(lines) = json_lines::read(file, &head)? {
+            lines
+        } else if html::looks_like(&head.text) {
+            Self::read_page(file, &head)?
+        } else if json::looks_like(&head.text) {
             json::read(file, &head)?
         } else {
             dcat::read_place(file).map_err(CatalogError::io(path))?
         };
         Ok(Self { folder, ..catalog })
+    }
+
+    /// Reads the JSON-LD scripts of an HTML page. A script that is not valid JSON, and cannot be repaired, is left out and
+    /// reported.
+    fn read_page(file: &CatalogFile<'_>, head: &Head) -> Result<Self, CatalogError> {
+        let path = file.path;
+        let encoding = html::declared_encoding(&head.text);
+        let page = text(path, encoding.as_deref()).map_err(CatalogError::io(path))?;
+        let mut problems: Vec<String> =
+            page.problems.iter().map(|problem| format!("{}: {problem}", path.display())).collect();
+        let (mut texts, mut broken) = (Vec::new(), 0);
+        for (script, number) in html::scripts(&page.text).into_iter().zip(1..) {
+            let report =
+                |message: String| format!("{}: script {number} in line {}: {message}", path.display(), script.line);
+            match json_repair::repair(script.text) {
+                Ok(repaired) => {
+                    problems.extend(repaired.problem().map(report));
+                    texts.push(repaired.text);
+                }
+                Err(error) => {
+                    problems.push(report(format!("left out: {error}")));
+                    broken += 1;
+                }
+            }
+        }
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let mut catalog = dcat::read_texts(file, &texts).map_err(CatalogError::io(path))?;
+        if catalog.dialect == Dialect::Dump {
+            return Err(match problems.iter().find(|_| broken > 0) {
+                Some(_) => CatalogError::NotUnderstood {
+                    path: path.to_owned(),
+                    reason: format!("an HTML page without a dataset in JSON-LD; {}", problems.join("; ")),
+                },
+                None => CatalogError::NoDataset { path: path.to_owned() },
+            });
+        }
+        catalog.problems.extend(problems);
+        Ok(catalog)
     }
 
     /// Makes ids unique. Otherwise two entries with one id would replace each other without a message.
@@ -460,25 +513,36 @@ fn limits() -> Limits {
     Limits { decompressed_bytes: LARGEST_JSON, ..Limits::default() }
 }
 
-/// Reads the first 4 KiB of a file, uncompressed, without byte order mark and leading white space.
+/// Number of bytes of the beginning of a file as UTF-8, and number of bytes from which it is decoded.
+const HEAD_BYTES: usize = 4096;
+const ENCODED_HEAD_BYTES: u64 = 4 * HEAD_BYTES as u64;
+
+/// The beginning of a file.
+struct Head {
+    /// Text without byte order mark and leading white space.
+    text: String,
+    /// If true, the file is in an encoding that readers of UTF-8 cannot read.
+    is_converted: bool,
+}
+
+/// Reads the first 4 KiB of a file, uncompressed and as UTF-8, without byte order mark and leading white space.
 ///
 /// A file that cannot be uncompressed is returned as it is. The reader of the whole file reports the reason.
-fn head(path: &Path) -> io::Result<String> {
+fn head(path: &Path) -> io::Result<Head> {
     let beginning = |mut reader: Box<dyn Read>| {
         let mut bytes = Vec::new();
-        reader.by_ref().take(4096).read_to_end(&mut bytes).map(|_| bytes)
+        reader.by_ref().take(ENCODED_HEAD_BYTES).read_to_end(&mut bytes).map(|_| bytes)
     };
     let unpacked = dump::open(path, &limits()).and_then(beginning);
     let bytes = unpacked.or_else(|_| beginning(Box::new(File::open(path)?)))?;
-    Ok(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').trim_start().to_owned())
+    let decoded = dump::decode_text(bytes.as_slice(), None)?;
+    let mut text = decoded.text.trim_start().to_owned();
+    let end = (0..=HEAD_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    text.truncate(end);
+    Ok(Head { text, is_converted: decoded.is_converted })
 }
 
-/// Reads a text file as a whole and uncompresses it.
-fn text(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    dump::open(path, &limits())?.read_to_end(&mut bytes)?;
-    Ok(match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-    })
+/// Reads a text file as a whole, uncompresses it and converts it to UTF-8. `encoding` is the one that the file declares.
+fn text(path: &Path, encoding: Option<&str>) -> io::Result<DecodedText> {
+    dump::decode_text(dump::open(path, &limits())?, encoding)
 }

@@ -1,8 +1,8 @@
 //! The LOD Cloud's `lod-data.json`: an object with one entry per dataset, converted to DCAT and VoID.
 //! <https://lod-cloud.net/>
 
-use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, scalar, scalars};
-use super::json_entries::read_entries;
+use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, pruned_object, scalar, scalars};
+use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, skos, void};
 use oxrdf::Literal;
@@ -10,18 +10,20 @@ use serde_json::Value;
 use std::path::Path;
 
 const DATASET: &[Field] = &[
-    ("title", dcterms::TITLE, FieldKind::Text),
+    ("title", dcterms::TITLE, FieldKind::Title),
     ("description", dcterms::DESCRIPTION, FieldKind::Text),
-    ("keywords", dcat::KEYWORD, FieldKind::Text),
+    ("keywords", dcat::KEYWORD, FieldKind::Keywords),
     ("license", dcterms::LICENSE, FieldKind::Resource),
     ("website", dcat::LANDING_PAGE, FieldKind::Resource),
     ("image", foaf::DEPICTION, FieldKind::Resource),
     ("doi", adms::IDENTIFIER, FieldKind::Identifier),
+    ("owner", dcterms::PUBLISHER, FieldKind::Agent),
+    ("contact_point", dcat::CONTACT_POINT, FieldKind::Contact),
     ("namespace", void::URI_SPACE, FieldKind::Text),
     ("triples", void::TRIPLES, FieldKind::Number),
 ];
 const DISTRIBUTION: &[Field] = &[
-    ("title", dcterms::TITLE, FieldKind::Text),
+    ("title", dcterms::TITLE, FieldKind::Title),
     ("description", dcterms::DESCRIPTION, FieldKind::Text),
     ("download_url", dcat::DOWNLOAD_URL, FieldKind::Resource),
     ("access_url", dcat::ACCESS_URL, FieldKind::Resource),
@@ -44,24 +46,21 @@ pub(super) fn read(entries: Vec<&Value>, path: &Path) -> Catalog {
     read_entries(entries, path, write_entry)
 }
 
-fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
-    let mut entry = entry.clone();
-    let names = ["identifier", "_id"].map(|key| entry.remove(key).and_then(|name| scalar(&name)));
-    let [name, other] = names;
+fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
+    let mut entry = pruned_object(entry);
+    let [name, other] = ["identifier", "_id"].map(|key| take_text(&mut entry, key));
     let id = name.as_deref().or(other.as_deref()).and_then(DatasetId::from_text);
     let node = builder.blank();
     builder.class(&node, dcat::DATASET);
     builder.class(&node, void::DATASET);
     if let Some(other) = other.filter(|other| name.as_ref().is_some_and(|name| name != other)) {
-        builder.value(&node, adms::IDENTIFIER, FieldKind::Identifier, &Value::String(other));
+        builder.field(&node, "_id", adms::IDENTIFIER, FieldKind::Identifier, &Value::String(other));
     }
     builder.fields(&node, &mut entry, DATASET);
-    if let Some(domain) = entry.remove("domain").and_then(|domain| scalar(&domain)) {
+    if let Some(domain) = take_text(&mut entry, "domain") {
         let concept = builder.part(&node, dcat::THEME, skos::CONCEPT);
-        builder.add(&concept, skos::PREF_LABEL, Literal::from(domain));
+        builder.title(&concept, "domain", skos::PREF_LABEL, &Value::String(domain));
     }
-    builder.agent(&node, dcterms::PUBLISHER, &entry.remove("owner").unwrap_or_default());
-    builder.contact(&node, &entry.remove("contact_point").unwrap_or_default());
     for endpoint in list(entry.remove("sparql")) {
         service(&endpoint, &node, builder);
     }
@@ -73,40 +72,46 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
         }
     }
     for link in list(entry.remove("links")) {
-        linkset(&link, &node, builder);
+        linkset(link, &node, builder);
     }
     builder.extras(&node, entry);
     Ok(id)
 }
 
+/// Removes and returns the text of a key. Another value stays.
+fn take_text(entry: &mut Object, key: &str) -> Option<String> {
+    let text = entry.get(key).and_then(scalar)?;
+    entry.remove(key);
+    Some(text)
+}
+
 fn list(value: Option<Value>) -> Vec<Value> {
     match value {
         Some(Value::Array(values)) => values,
-        _ => Vec::new(),
+        Some(value) => vec![value],
+        None => Vec::new(),
     }
 }
 
 fn service(endpoint: &Value, node: &Subject, builder: &mut DcatBuilder) {
-    let address =
-        endpoint.get("access_url").or_else(|| endpoint.get("url")).and_then(scalar).or_else(|| scalar(endpoint));
-    let Some(address) = address else { return };
+    let mut rest = endpoint.as_object().cloned().unwrap_or_default();
+    let address = ["access_url", "url"].iter().find_map(|key| take_text(&mut rest, key)).or_else(|| scalar(endpoint));
+    let Some(address) = address else { return builder.extra(node, "sparql", endpoint) };
     builder.resource(node, void::SPARQL_ENDPOINT, &address);
     let distribution = builder.part(node, dcat::DISTRIBUTION, dcat::DISTRIBUTION_CLASS);
     builder.resource(&distribution, dcat::ACCESS_URL, &address);
     let service = builder.part(&distribution, dcat::ACCESS_SERVICE, dcat::DATA_SERVICE);
     builder.resource(&service, dcat::ENDPOINT_URL, &address);
-    if let Value::Object(rest) = endpoint {
-        let mut rest = rest.clone();
-        rest.remove("access_url");
-        builder.fields(&service, &mut rest, DISTRIBUTION);
-        builder.extras(&service, rest);
-    }
+    builder.fields(&service, &mut rest, DISTRIBUTION);
+    builder.extras(&service, rest);
 }
 
 /// Adds a download or an example. Mirrors become additional addresses of the distribution.
 fn distribution(download: Value, node: &Subject, property: &str, builder: &mut DcatBuilder) {
     let Value::Object(mut download) = download else {
-        return scalars(&download).iter().for_each(|address| builder.resource(node, void::DATA_DUMP, address));
+        return scalars(&download).iter().for_each(|address| {
+            builder.resource(node, void::DATA_DUMP, address);
+        });
     };
     let part = builder.part(node, property, dcat::DISTRIBUTION_CLASS);
     builder.fields(&part, &mut download, DISTRIBUTION);
@@ -114,12 +119,14 @@ fn distribution(download: Value, node: &Subject, property: &str, builder: &mut D
 }
 
 /// Adds the linkset to another dataset of the cloud, with the number of links.
-fn linkset(link: &Value, node: &Subject, builder: &mut DcatBuilder) {
-    let Some(target) = link.get("target").and_then(scalar) else { return };
+fn linkset(link: Value, node: &Subject, builder: &mut DcatBuilder) {
+    let mut rest = link.as_object().cloned().unwrap_or_default();
+    let Some(target) = take_text(&mut rest, "target") else { return builder.extra(node, "links", &link) };
     let linkset = builder.part(node, void::SUBSET, void::LINKSET);
     builder.add(&linkset, void::SUBJECTS_TARGET, node.clone());
     builder.add(&linkset, void::OBJECTS_TARGET, Literal::from(target));
-    if let Some(count) = link.get("value") {
-        builder.value(&linkset, void::TRIPLES, FieldKind::Number, count);
+    if let Some(count) = rest.remove("value") {
+        builder.field(&linkset, "value", void::TRIPLES, FieldKind::Number, &count);
     }
+    builder.extras(&linkset, rest);
 }

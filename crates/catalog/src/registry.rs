@@ -2,23 +2,28 @@
 //! never fetched.
 //! <https://obofoundry.org/>
 
-use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, first, scalar};
-use super::json_entries::read_entries;
+use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, pruned_object, scalar};
+use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, skos};
-use oxrdf::Literal;
 use serde_json::{Value, json};
 use std::path::Path;
 
 const ONTOLOGY: &[Field] = &[
-    ("title", dcterms::TITLE, FieldKind::Text),
+    ("title", dcterms::TITLE, FieldKind::Title),
     ("description", dcterms::DESCRIPTION, FieldKind::Text),
     ("homepage", dcat::LANDING_PAGE, FieldKind::Resource),
     ("page", foaf::PAGE, FieldKind::Resource),
     ("depicted_by", foaf::DEPICTION, FieldKind::Resource),
-    ("tags", dcat::KEYWORD, FieldKind::Text),
+    ("tags", dcat::KEYWORD, FieldKind::Keywords),
     ("activity_status", adms::STATUS, FieldKind::Resource),
     ("preferredPrefix", adms::IDENTIFIER, FieldKind::Identifier),
+];
+
+const PRODUCT: &[Field] = &[
+    ("ontology_purl", dcat::DOWNLOAD_URL, FieldKind::Resource),
+    ("title", dcterms::TITLE, FieldKind::Title),
+    ("description", dcterms::DESCRIPTION, FieldKind::Text),
 ];
 
 /// Returns the ontologies of a document; `None` if it is of another dialect.
@@ -32,51 +37,70 @@ pub(super) fn read(entries: Vec<&Value>, path: &Path) -> Catalog {
     read_entries(entries, path, write_entry)
 }
 
-fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
-    let mut entry = entry.clone();
+fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
+    let mut entry = pruned_object(entry);
     let id = entry.remove("id").and_then(|id| scalar(&id)).as_deref().and_then(DatasetId::from_text);
     let purl = entry.remove("ontology_purl").and_then(|purl| scalar(&purl));
     let node = builder.node(purl.as_deref());
     builder.class(&node, dcat::DATASET);
     builder.fields(&node, &mut entry, ONTOLOGY);
-    if let Some(domain) = entry.remove("domain").and_then(|domain| scalar(&domain)) {
+    if let Some(domain) = entry.remove("domain") {
         let concept = builder.part(&node, dcat::THEME, skos::CONCEPT);
-        builder.add(&concept, skos::PREF_LABEL, Literal::from(domain));
+        builder.title(&concept, "domain", skos::PREF_LABEL, &domain);
     }
-    if let Some(Value::Object(mut license)) = entry.remove("license") {
-        let name = license.remove("label").unwrap_or_default();
-        let address = license.remove("url").and_then(|url| scalar(&url)).or_else(|| scalar(&name));
-        address.iter().for_each(|address| builder.resource(&node, dcterms::LICENSE, address));
-        builder.extra(&node, "license", &name);
-    }
-    if let Some(Value::Object(mut contact)) = entry.remove("contact") {
-        let name = contact.remove("label").unwrap_or_default();
-        contact.insert("fn".to_owned(), name);
-        if let Some(orcid) = contact.remove("orcid").and_then(|orcid| scalar(&orcid)) {
-            contact.insert("uri".to_owned(), json!(format!("https://orcid.org/{orcid}")));
+    match entry.remove("license") {
+        Some(Value::Object(mut license)) => {
+            let name = license.remove("label").unwrap_or_default();
+            let address = license.remove("url").and_then(|url| scalar(&url)).or_else(|| scalar(&name));
+            address.iter().for_each(|address| builder.resource(&node, dcterms::LICENSE, address));
+            builder.extra(&node, "license", &name);
+            builder.extra(&node, "license", &Value::Object(license));
         }
-        builder.contact(&node, &Value::Object(contact));
+        Some(license) => builder.field(&node, "license", dcterms::LICENSE, FieldKind::Resource, &license),
+        None => {}
     }
-    for product in entry.remove("products").as_ref().and_then(Value::as_array).into_iter().flatten() {
-        let Some(product) = product.as_object() else { continue };
+    match entry.remove("contact") {
+        Some(Value::Object(mut contact)) => {
+            if let Some(name) = contact.remove("label") {
+                contact.insert("fn".to_owned(), name);
+            }
+            if let Some(orcid) = contact.remove("orcid").and_then(|orcid| scalar(&orcid)) {
+                contact.insert("uri".to_owned(), json!(format!("https://orcid.org/{orcid}")));
+            }
+            builder.field(&node, "contact", dcat::CONTACT_POINT, FieldKind::Contact, &Value::Object(contact));
+        }
+        Some(contact) => builder.field(&node, "contact", dcat::CONTACT_POINT, FieldKind::Contact, &contact),
+        None => {}
+    }
+    for product in list(entry.remove("products")) {
+        let Value::Object(mut product) = product else {
+            builder.extra(&node, "products", &product);
+            continue;
+        };
         let part = builder.part(&node, dcat::DISTRIBUTION, dcat::DISTRIBUTION_CLASS);
-        let mut product = product.clone();
-        product
-            .remove("ontology_purl")
-            .iter()
-            .for_each(|purl| builder.value(&part, dcat::DOWNLOAD_URL, FieldKind::Resource, purl));
-        product.remove("title").iter().for_each(|title| builder.text(&part, dcterms::TITLE, title));
-        product.remove("description").iter().for_each(|text| builder.text(&part, dcterms::DESCRIPTION, text));
+        builder.fields(&part, &mut product, PRODUCT);
         builder.extras(&part, product);
     }
-    for publication in entry.remove("publications").as_ref().and_then(Value::as_array).into_iter().flatten() {
-        let Some(publication) = publication.as_object() else { continue };
-        let work = builder.node(first(publication, &["id"]).as_deref());
+    for publication in list(entry.remove("publications")) {
+        let Value::Object(mut publication) = publication else {
+            builder.field(&node, "publications", dcterms::IS_REFERENCED_BY, FieldKind::Resource, &publication);
+            continue;
+        };
+        let work = builder.node(publication.remove("id").and_then(|id| scalar(&id)).as_deref());
         builder.add(&node, dcterms::IS_REFERENCED_BY, work.clone());
-        first(publication, &["title"])
-            .into_iter()
-            .for_each(|title| builder.add(&work, dcterms::TITLE, Literal::from(title)));
+        if let Some(title) = publication.remove("title") {
+            builder.title(&work, "title", dcterms::TITLE, &title);
+        }
+        builder.extras(&work, publication);
     }
     builder.extras(&node, entry);
     Ok(id)
+}
+
+fn list(value: Option<Value>) -> Vec<Value> {
+    match value {
+        Some(Value::Array(values)) => values,
+        Some(value) => vec![value],
+        None => Vec::new(),
+    }
 }

@@ -190,6 +190,8 @@ pub enum SerializedError {
     NoDataset(PathBuf),
     /// [`CatalogError::NoList`].
     NoList(PathBuf),
+    /// [`CatalogError::NotUnderstood`].
+    NotUnderstood(PathBuf, String),
     /// Any other error.
     Other(PathBuf, String),
 }
@@ -203,6 +205,7 @@ impl SerializedError {
             CatalogError::Json { path, cause } => Self::Json(path, cause.to_string()),
             CatalogError::NoDataset { path } => Self::NoDataset(path),
             CatalogError::NoList { path } => Self::NoList(path),
+            CatalogError::NotUnderstood { path, reason } => Self::NotUnderstood(path, reason),
             other => Self::Other(source.to_owned(), other.to_string()),
         }
     }
@@ -215,6 +218,7 @@ impl From<SerializedError> for CatalogError {
             SerializedError::Json(path, cause) => Self::Json { path, cause: serde::de::Error::custom(cause) },
             SerializedError::NoDataset(path) => Self::NoDataset { path },
             SerializedError::NoList(path) => Self::NoList { path },
+            SerializedError::NotUnderstood(path, reason) => Self::NotUnderstood { path, reason },
             SerializedError::Other(path, reason) => Self::Reader { path, reason },
         }
     }

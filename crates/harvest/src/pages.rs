@@ -174,7 +174,7 @@ fn reason(error: &CatalogError) -> String {
     match error {
         CatalogError::Io { cause, .. } => cause.to_string(),
         CatalogError::Json { cause, .. } => cause.to_string(),
-        CatalogError::Reader { reason, .. } => reason.clone(),
+        CatalogError::NotUnderstood { reason, .. } | CatalogError::Reader { reason, .. } => reason.clone(),
         other => other.to_string(),
     }
 }
