@@ -4,11 +4,11 @@
 //! their own. Packages of the first two versions of the API have tags as texts and extras as an object.
 //! <https://docs.ckan.org/en/latest/api/>
 
+use super::ckan_licenses::add_license;
 use super::dcat_builder::{
     DcatBuilder, Field, FieldKind, Object, Subject, drop_repeated, first, is_placeholder, pruned, pruned_object, scalar,
 };
 use super::json_entries::{EntryFault, read_entries};
-use super::ckan_licenses::add_license;
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, skos, spdx};
 use serde_json::{Value, json};

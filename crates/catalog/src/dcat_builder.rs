@@ -5,7 +5,7 @@
 
 use super::addresses::{Address, is_bare_scheme, parse_address, split_addresses};
 use super::languages::{split_suffix, texts_by_language};
-use super::plain_title::plain_title;
+use super::plain_text::{decode_entities, plain_title};
 use super::typed_fields;
 use super::{box_of_geojson, box_of_gml, box_of_text};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, geosparql, locn, org, rdf, rdfs, schema, skos, vcard};
@@ -299,10 +299,10 @@ impl DcatBuilder {
             return;
         }
         let plain = plain_title(text);
-        if plain.had_tags {
+        if matches!(plain, Cow::Owned(_)) && plain != decode_entities(text) {
             self.problem(slot.key, "HTML tags were removed", text);
         }
-        let text = plain.text.trim();
+        let text = plain.trim();
         if !text.is_empty() {
             self.add(slot.subject, slot.property, literal(text, language));
         }

@@ -3,7 +3,7 @@
 //! The page is split into tags as browsers do it. Comments and the raw text of other scripts, styles and similar
 //! elements contain no elements. Attributes are accepted in any order, with or without quotes.
 
-use super::plain_title::decode_entities;
+use super::plain_text::decode_entities;
 use std::borrow::Cow;
 
 /// Elements that contain text only.
@@ -133,7 +133,7 @@ fn is_json_ld(attributes: &str) -> bool {
             _ => value.split_at(value.find(|c: char| c.is_ascii_whitespace()).unwrap_or(value.len())),
         };
         // Some servers write the plus sign as an entity.
-        let value = decode_entities(value).map_or(Cow::Borrowed(value), Cow::Owned);
+        let value = decode_entities(value);
         let media_type = value.split(';').next().unwrap_or(&value).trim();
         if name.eq_ignore_ascii_case("type") && media_type.eq_ignore_ascii_case("application/ld+json") {
             return true;

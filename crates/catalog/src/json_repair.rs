@@ -3,6 +3,7 @@
 //! Each repair is reported. The values of the document stay the same: only characters that JSON does not allow are escaped
 //! or removed.
 
+use super::plain_text::decode_entities;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 
@@ -65,10 +66,8 @@ pub(super) fn repair(text: &str) -> Result<RepairedJson<'_>, serde_json::Error> 
         repairs.push(Repair::Marks);
     }
     let mut inside = Cow::Borrowed(inside);
-    if is_escaped(&inside)
-        && let Some(decoded) = super::plain_title::decode_entities(&inside)
-    {
-        inside = Cow::Owned(decoded);
+    if is_escaped(&inside) {
+        inside = Cow::Owned(decode_entities(&inside));
         repairs.push(Repair::Entities);
     }
     if check(&inside).is_err() {

@@ -33,7 +33,6 @@ mod names;
 mod node_reader;
 pub mod papers_with_code;
 mod plain_text;
-mod plain_title;
 mod registry;
 mod ro_crate;
 mod schema_org;

@@ -74,7 +74,7 @@ pub fn plain_text(text: &str) -> Cow<'_, str> {
     if !markup.has_entities {
         return Cow::Borrowed(text);
     }
-    let decoded = decode(text);
+    let decoded = decode_entities(text);
     // Some portals escape HTML a second time.
     let inner = Markup::new(&decoded);
     if inner.has_elements() {
@@ -225,8 +225,17 @@ fn decoded_entity(entity: &str) -> String {
     text_of_tokens(entity).replace('\u{a0}', " ")
 }
 
+/// Returns a title without HTML, on one line.
+pub(super) fn plain_title(text: &str) -> Cow<'_, str> {
+    match plain_text(text) {
+        Cow::Borrowed(text) => Cow::Borrowed(text),
+        // Some portals escape entities a second time.
+        Cow::Owned(text) => Cow::Owned(plain_text(&text).split_whitespace().collect::<Vec<_>>().join(" ")),
+    }
+}
+
 /// Replaces entities that end with a semicolon. Others are mostly parts of addresses.
-fn decode(text: &str) -> String {
+pub(super) fn decode_entities(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut last = 0;
     for (place, entity) in entities(text) {
@@ -449,6 +458,31 @@ mod tests {
             "<p a='".repeat(count) + "'></p>",
         ] {
             assert!(plain_text(&text).len() <= 5 * text.len());
+        }
+    }
+
+    #[test]
+    fn titles_become_plain() {
+        for (text, expected) in [
+            ("Roads &amp; rails", "Roads & rails"),
+            ("Roads &amp;amp; rails", "Roads & rails"),
+            ("Children&#39;s &quot;homes&quot; &#x2013; a list", "Children's \"homes\" – a list"),
+            ("Caf&eacute;&nbsp;list", "Café list"),
+            ("<b>Bold</b> words", "Bold words"),
+            ("CO<sub>2</sub> emissions", "CO2 emissions"),
+            ("One<br/>two<br>three", "One two three"),
+            ("&lt;p&gt;Escaped&lt;/p&gt;", "Escaped"),
+            ("<a href='http://e.org/'>Link</a>", "Link"),
+            ("<!-- hidden -->Shown", "Shown"),
+            ("Ages <5 and >80", "Ages <5 and >80"),
+            ("a < b > c", "a < b > c"),
+            ("p<0.05 & i<j", "p<0.05 & i<j"),
+            ("List<String> of R&D;", "List<String> of R&D;"),
+            ("AT&T &unknown; &;", "AT&T &unknown; &;"),
+            ("if a <b and c> d", "if a <b and c> d"),
+            ("", ""),
+        ] {
+            assert_eq!(plain_title(text), expected, "{text}");
         }
     }
 }
