@@ -110,6 +110,33 @@ class Plugin(unittest.TestCase):
         with self.assertRaises(LodeseekError):
             self.index.retriever(["--model", "pagerank"])(TOPICS)
 
+    def test_rows_without_a_query_have_that_of_their_topic(self):
+        rows = pd.DataFrame({"qid": ["1", "1", "2"], "query": [float("nan"), "ginkgo biloba", "water quality"],
+                             "docno": ["contracts", "street-trees", "chesapeake-water"]})
+        expected = self.index.bm25()(rows.assign(query=["ginkgo biloba", "ginkgo biloba", "water quality"]))
+        for missing in (float("nan"), None, pd.NA, "", "  "):
+            with self.subTest(repr(missing)):
+                given = rows.astype({"query": object})
+                given.loc[0, "query"] = missing
+                pd.testing.assert_frame_equal(self.index.bm25()(given), expected)
+                topics = given.drop(columns="docno")
+                self.assertEqual(set(self.index.bm25()(topics)["query"]), {"ginkgo biloba", "water quality"})
+        mixed = (self.index.bm25() % 1 + self.index.fsdm()) >> self.index.lmd()
+        self.assertEqual(set(mixed(TOPICS)["query"]), set(TOPICS["query"]) & set(mixed(TOPICS)["query"]))
+        self.assertEqual(mixed.search("ginkgo biloba").iloc[0]["docno"], "street-trees")
+
+    def test_topics_without_a_query_are_errors(self):
+        for missing in (float("nan"), None, pd.NA):
+            rows = pd.DataFrame({"qid": ["1", "2"], "query": pd.Series(["ginkgo", missing], dtype=object)})
+            for frame in (rows, rows.assign(docno="contracts")):
+                with self.subTest(repr(missing)), self.assertRaisesRegex(ValueError, "no query, for example '2'"):
+                    self.index.bm25()(frame)
+        for query in (2020.0, ["ginkgo"], True):
+            with self.subTest(repr(query)), self.assertRaisesRegex(TypeError, "topic '1': the query is"):
+                self.index.bm25()(pd.DataFrame({"qid": ["1"], "query": pd.Series([query], dtype=object)}))
+        years = [self.index.bm25()(pd.DataFrame({"qid": ["1"], "query": [year]}))["docno"].tolist() for year in (2020, "2020")]
+        self.assertEqual(years[0], years[1])
+
     def test_texts_have_metadata_and_content(self):
         texts = (self.index.bm25() >> self.index.text_loader(budget=5)).search("ginkgo biloba")
         self.assertEqual(texts.iloc[0]["title"], "City tree register")

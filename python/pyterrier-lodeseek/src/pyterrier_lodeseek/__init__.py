@@ -147,6 +147,7 @@ class LodeseekRanker(pt.Transformer):
         with pt.validate.any(inp, context=self) as mode:
             mode.columns(includes=["qid", "query", "docno"], mode="rerank")
             mode.columns(includes=["qid", "query"], excludes=["docno"], mode="retrieve")
+        inp = _with_queries(inp)
         if mode.mode == "rerank":
             return self._rerank(inp)
         return self._retrieve(inp)
@@ -156,7 +157,7 @@ class LodeseekRanker(pt.Transformer):
         queries = inp[["qid", "query"]].drop_duplicates("qid")
         # Numbers instead of qids, which may contain white space.
         qids = dict(zip(map(str, range(len(queries))), queries["qid"]))
-        topics = {number: text for number, text in zip(qids, queries["query"]) if str(text).strip()}
+        topics = {number: text for number, text in zip(qids, queries["query"]) if text.strip()}
         rows = self.index.collection.run_rows(topics, depth=depth, options=self._options(depth)) if topics else []
         rows = sorted(((int(topic), rank - 1, docno, score) for topic, docno, score, rank in rows), key=lambda row: row[:2])
         found = [(qids[str(topic)], docno, score, rank) for topic, rank, docno, score in rows]
@@ -176,6 +177,31 @@ class LodeseekRanker(pt.Transformer):
         lowest = ranked.groupby("qid")["score"].min().to_dict()
         result["score"] = [scores.get(pair, lowest.get(pair[0], 0.0) - 1.0) for pair in zip(result["qid"], result["docno"])]
         return pt.model.add_ranks(result)
+
+
+def _with_queries(inp: pd.DataFrame) -> pd.DataFrame:
+    """Returns the frame with the query of its topic in each row.
+
+    Operators such as ``A + B`` leave rows without a query: they get that of another row of the same topic. Raises ValueError if a topic has no
+    query in any row, and TypeError if a query is no text.
+    """
+    queries: Dict[Any, str] = {}
+    missing: Dict[Any, None] = {}
+    for qid, query in zip(inp["qid"], inp["query"]):
+        if isinstance(query, str):
+            if not queries.get(qid, "").strip():
+                queries[qid] = query
+        elif pd.api.types.is_scalar(query) and pd.isna(query):
+            missing[qid] = None
+        elif isinstance(query, int) and not isinstance(query, bool):
+            queries.setdefault(qid, str(query))
+        else:
+            raise TypeError(f"topic {qid!r}: the query is {query!r}, which is no text")
+    unknown = [qid for qid in missing if qid not in queries]
+    if unknown:
+        raise ValueError(f"{len(unknown)} topics have no query, for example {unknown[0]!r}; add the column `query` of the topics to the results, "
+                         "for example by `results.drop(columns='query').merge(topics[['qid', 'query']], on='qid')`")
+    return inp.assign(query=[queries[qid] for qid in inp["qid"]])
 
 
 class _DenseRanker(LodeseekRanker):
