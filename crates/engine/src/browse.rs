@@ -78,7 +78,7 @@ impl IndexedCatalog {
             ids.push(snapshot.id(address)?);
         }
         if !is_by_year {
-            self.sort(&mut ids, request.order, &snapshot, |id| id)?;
+            self.sort(&mut ids, request.order, &request.languages, &snapshot, |id| id)?;
         }
         let mut is_first = groups.first_of_group();
         ids.retain(|id| is_first(id));

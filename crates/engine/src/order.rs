@@ -3,9 +3,11 @@
 use super::card::read_card;
 use super::{EngineError, IndexedCatalog};
 use lodeseek_catalog::DatasetId;
-use lodeseek_index::Snapshot;
+use lodeseek_index::{Collation, Snapshot};
+use lru::LruCache;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,7 +27,7 @@ pub enum ResultOrder {
     Newest,
     /// By the number of stored triples, the most first.
     Largest,
-    /// By title, without regard to case.
+    /// By title, as the language of the reader orders letters: without regard to case and accents.
     Title,
 }
 
@@ -58,25 +60,53 @@ impl FromStr for ResultOrder {
     }
 }
 
+/// Maximum number of languages in which the order of titles is cached.
+const MAX_LANGUAGES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
+
 /// The properties of a dataset that orders compare.
 struct OrderKey {
     title: String,
     triples: u64,
 }
 
+/// The ranks of all datasets by title. Datasets with equal titles have the same rank.
+type TitleRanks = FxHashMap<DatasetId, u32>;
+
 /// The keys of all datasets of one commit to the index.
-#[derive(Default)]
-struct OrderKeys(FxHashMap<DatasetId, OrderKey>);
+struct OrderKeys {
+    keys: FxHashMap<DatasetId, OrderKey>,
+    /// Ranks by language, computed at the first use.
+    titles: Mutex<LruCache<String, Arc<TitleRanks>>>,
+}
 
 impl OrderKeys {
     fn read(snapshot: &Snapshot) -> Result<Self, EngineError> {
         let mut keys = FxHashMap::default();
         for id in snapshot.versions()?.into_keys() {
             let Some(card) = read_card(snapshot, &id)? else { continue };
-            let title = card.metadata.title().trim().to_lowercase();
+            let title = card.metadata.title().to_owned();
             keys.insert(id, OrderKey { title, triples: card.profile.triples });
         }
-        Ok(Self(keys))
+        Ok(Self { keys, titles: Mutex::new(LruCache::new(MAX_LANGUAGES)) })
+    }
+
+    fn title_ranks(&self, language: &str) -> Arc<TitleRanks> {
+        let mut cached = self.titles.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(cached.get_or_insert_ref(language, || Arc::new(self.rank_titles(language))))
+    }
+
+    fn rank_titles(&self, language: &str) -> TitleRanks {
+        let collation = Collation::new(language);
+        let mut sorted = Vec::with_capacity(self.keys.len());
+        for (id, key) in &self.keys {
+            sorted.push((collation.key(&key.title), id));
+        }
+        sorted.sort_unstable();
+        let mut ranks = TitleRanks::default();
+        for (rank, equal) in (0..).zip(sorted.chunk_by(|one, next| one.0 == next.0)) {
+            ranks.extend(equal.iter().map(|(_, id)| ((*id).clone(), rank)));
+        }
+        ranks
     }
 }
 
@@ -100,6 +130,7 @@ impl OrderKeyCache {
 
 impl IndexedCatalog {
     /// Sorts items by the datasets that they belong to. Ties keep their order; [`ResultOrder::Relevance`] changes nothing.
+    /// Titles are ordered as in the first of the preferred languages.
     ///
     /// *Cost.* Years are read from columns in memory. The first use of another order after a commit reads the cards of all
     /// datasets.
@@ -107,6 +138,7 @@ impl IndexedCatalog {
         &self,
         items: &mut [T],
         order: ResultOrder,
+        languages: &[String],
         snapshot: &Snapshot,
         id: impl Fn(&T) -> &DatasetId,
     ) -> Result<(), EngineError> {
@@ -122,12 +154,12 @@ impl IndexedCatalog {
             }
             ResultOrder::Largest => {
                 let keys = self.order_keys.current(snapshot)?;
-                items.sort_by_key(|item| Reverse(keys.0.get(id(item)).map_or(0, |key| key.triples)));
+                items.sort_by_key(|item| Reverse(keys.keys.get(id(item)).map_or(0, |key| key.triples)));
             }
             ResultOrder::Title => {
                 let keys = self.order_keys.current(snapshot)?;
-                let title = |item: &T| keys.0.get(id(item)).map_or("", |key| key.title.as_str());
-                items.sort_by(|one, other| title(one).cmp(title(other)));
+                let ranks = keys.title_ranks(languages.first().map_or("en", String::as_str));
+                items.sort_by_key(|item| ranks.get(id(item)).copied().unwrap_or(u32::MAX));
             }
         }
         Ok(())

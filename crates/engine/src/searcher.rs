@@ -143,6 +143,18 @@ impl Searcher {
         self.ranker.rank_all(query, CandidateScope::all(&snapshot))
     }
 
+    /// Returns the datasets in which the words of a text follow each other in one field, in no order. Words without a
+    /// meaning do not count. `None` if the text has no other word.
+    pub fn with_phrase(&self, text: &str) -> Result<Option<Vec<DatasetId>>, EngineError> {
+        let snapshot = self.catalog.snapshot()?;
+        let Some(addresses) = snapshot.with_phrase(text)? else { return Ok(None) };
+        let mut ids = Vec::with_capacity(addresses.len());
+        for address in addresses {
+            ids.push(snapshot.id(address)?);
+        }
+        Ok(Some(ids))
+    }
+
     /// Returns the datasets most similar to one, best first. `None` if the index has no such dataset.
     pub fn similar(&self, id: &DatasetId, depth: usize) -> Result<Option<SimilarDatasets>, EngineError> {
         let snapshot = self.catalog.snapshot()?;

@@ -1,5 +1,6 @@
 //! Facts by which datasets are filtered and counted, apart from their texts.
 
+use super::analysis::compose;
 use lodeseek_catalog::{BoundingBox, Period};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -83,13 +84,13 @@ impl Facet {
         matches!(self, Self::Class | Self::Vocabulary)
     }
 
-    /// Returns the normalized form of a value. Values other than IRIs ignore case and repeated white space. Licence
-    /// addresses also ignore `http` or `https`, `www.` and a final slash.
+    /// Returns the normalized form of a value. Values other than IRIs are composed (NFC), and ignore case and repeated
+    /// white space. Licence addresses also ignore `http` or `https`, `www.` and a final slash.
     pub(super) fn normalized(self, value: &str) -> String {
         if self.has_iris() {
             return value.trim().to_owned();
         }
-        let folded = value.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let folded = compose(value).split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         let address = folded.strip_prefix("https://").or_else(|| folded.strip_prefix("http://"));
         match address.filter(|_| self == Self::License) {
             Some(address) => address.strip_prefix("www.").unwrap_or(address).trim_end_matches('/').to_owned(),

@@ -3,6 +3,7 @@
 pub mod document;
 pub mod sparse;
 mod analysis;
+mod collation;
 mod columns;
 mod commit_metadata;
 mod conditions;
@@ -23,9 +24,10 @@ mod verified_directory;
 mod writer;
 
 pub use analysis::{
-    Analysis, AnalysisKind, QueryTerm, STOP_WORDS, TermFinder, Translation, Translations, TranslationsBuilder,
-    UnknownAnalysis,
+    Analysis, AnalysisKind, AnalyzedWord, QueriedWord, QueryTerm, STOP_WORDS, TermFinder, Translation, Translations,
+    TranslationsBuilder, UnknownAnalysis, compose, fold_text,
 };
+pub use collation::Collation;
 pub use commit_metadata::recorded_analysis;
 pub use conditions::{Condition, MAX_PHRASE_TOKENS};
 pub use facts::{Facet, Facts, Filter, NumericFacts, ParseFacetError};

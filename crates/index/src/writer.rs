@@ -140,7 +140,8 @@ fn occurrences(text: &FieldText, values: &[(String, u64)], limit: usize) -> (Str
 #[must_use]
 pub fn document_version(analysis: AnalysisKind, content: &str, metadata: &str) -> String {
     use sha2::{Digest, Sha256};
-    let digest = Sha256::digest(format!("{FORMAT}\n{analysis}\n{content}\n{metadata}"));
+    let revision = analysis.revision();
+    let digest = Sha256::digest(format!("{FORMAT}\n{analysis}{revision}\n{content}\n{metadata}"));
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -255,7 +255,8 @@ impl Search<'_> {
         let mut is_first = self.groups.first_of_group();
         let end = self.request.skip.saturating_add(self.request.depth);
         let mut found: Vec<(usize, &Scored)> = ranking.iter().enumerate().collect();
-        self.catalog.sort(&mut found, self.request.order, self.snapshot, |(_, scored)| &scored.id)?;
+        let languages = &self.request.languages;
+        self.catalog.sort(&mut found, self.request.order, languages, self.snapshot, |(_, scored)| &scored.id)?;
         let mut page = Vec::new();
         let mut rank = 0;
         for (place, scored) in found {

@@ -8,10 +8,12 @@ mod english;
 mod term_finder;
 mod language;
 mod multilingual;
+mod normalization;
 mod stop_words;
 mod translations;
 mod words;
 
+pub use normalization::{compose, fold_text};
 pub use stop_words::STOP_WORDS;
 pub use term_finder::TermFinder;
 pub use translations::{Translation, Translations, TranslationsBuilder};
@@ -53,6 +55,15 @@ impl AnalysisKind {
             Self::Acordar => "acordar",
             Self::English => "english",
             Self::Multilingual => "multilingual",
+        }
+    }
+
+    /// Returns the revision of the analysis. It changes with the tokens of documents, so that old documents are indexed
+    /// again. The first revision is empty.
+    pub(super) fn revision(self) -> &'static str {
+        match self {
+            Self::Acordar | Self::English => "",
+            Self::Multilingual => " 2",
         }
     }
 }
@@ -120,6 +131,32 @@ impl From<String> for QueryTerm {
 impl From<&str> for QueryTerm {
     fn from(word: &str) -> Self {
         word.to_owned().into()
+    }
+}
+
+/// Word of a document's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnalyzedWord {
+    /// Word as [`fold_text`] returns it.
+    pub text: String,
+    /// Token in the index. `None`: a stop word.
+    pub token: Option<String>,
+}
+
+/// Word of a query that keeps its stop words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueriedWord {
+    /// Word as [`fold_text`] returns it.
+    pub text: String,
+    /// Tokens in documents; none of a stop word.
+    pub tokens: Vec<String>,
+}
+
+impl QueriedWord {
+    /// Returns true if a word of a document is an occurrence.
+    #[must_use]
+    pub fn matches(&self, word: &AnalyzedWord) -> bool {
+        self.text == word.text || word.token.as_ref().is_some_and(|token| self.tokens.contains(token))
     }
 }
 
@@ -256,6 +293,34 @@ impl Analysis {
             }
         };
         (words, None)
+    }
+
+    /// Returns the words of a document's text in their order, stop words included.
+    ///
+    /// ```
+    /// use lodeseek_index::{Analysis, AnalysisKind};
+    /// let words = Analysis::new(AnalysisKind::Multilingual).words("The cities");
+    /// assert_eq!((words[0].text.as_str(), words[0].token.as_deref()), ("the", None));
+    /// assert_eq!((words[1].text.as_str(), words[1].token.as_deref()), ("cities", Some("citi")));
+    /// ```
+    #[must_use]
+    pub fn words(&self, text: &str) -> Vec<AnalyzedWord> {
+        match &self.pipeline {
+            Pipeline::Multilingual(multilingual) => multilingual.analyzed_words(text),
+            _ => self.tokens(text).map(|token| AnalyzedWord { text: fold_text(&token), token: Some(token) }).collect(),
+        }
+    }
+
+    /// Returns the words of a query in their order, stop words included, to be compared with [`words`](Self::words).
+    #[must_use]
+    pub fn queried_words(&self, text: &str) -> Vec<QueriedWord> {
+        match &self.pipeline {
+            Pipeline::Multilingual(multilingual) => multilingual.queried_words(text),
+            _ => {
+                let word = |token: String| QueriedWord { text: fold_text(&token), tokens: vec![token] };
+                self.tokens(text).map(word).collect()
+            }
+        }
     }
 
     /// Returns the token sequences that a phrase may have in documents, one for each distinct analysis of it.

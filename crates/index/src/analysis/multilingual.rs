@@ -1,8 +1,8 @@
 //! Multilingual analysis: words stemmed, and stop words removed, by the language of their text.
 //!
-//! A text is analysed in its detected language, else as English (see `language`). The steps are lower case, stop words
-//! of the language, its Snowball stemmer, and removal of accents, so that `Málaga` and `Malaga` match. Accents are
-//! removed last because the stemmers require them. RDF requires two more rules:
+//! A text is analysed in its detected language, else as English (see `language`). The steps are Unicode normalization
+//! (see `normalization`), lower case, stop words of the language, its Snowball stemmer, and removal of accents, so that
+//! `Málaga` and `Malaga` match. Accents are removed last because the stemmers require them. RDF requires two more rules:
 //!
 //! * **Local names are split.** The label of an entity without a label is the last part of its IRI. `air_quality` gives
 //!   `air` and `quality`. `hasPhoneNumber` gives `phone`, `number` and the whole name, so that `openstreetmap` still
@@ -20,10 +20,11 @@
 //!
 //! A local name that is split in documents is also split in queries. Its parts are consecutive words, not synonyms.
 
-use super::QueryTerm;
 use super::language::{ENGLISH, LANGUAGES, LanguageDetector};
+use super::normalization::{fold_text, normalize};
 use super::stop_words::STOP_WORDS;
 use super::words::{Words, lower_into};
+use super::{AnalyzedWord, QueriedWord, QueryTerm};
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, Stemmer, StopWordFilter, TextAnalyzer, Token, TokenStream, Tokenizer,
 };
@@ -58,7 +59,7 @@ impl Multilingual {
 
     /// Returns the index in [`LANGUAGES`] of the language in which a text is analysed.
     fn language(&self, text: &str) -> usize {
-        self.languages.detect(text).unwrap_or(ENGLISH)
+        self.languages.detect(&normalize(text)).unwrap_or(ENGLISH)
     }
 
     /// Returns a query's words with their stems in every language, without common words.
@@ -90,6 +91,7 @@ impl Multilingual {
         languages: impl Iterator<Item = usize>,
         without_stop_words_of: [usize; 2],
     ) -> Vec<Option<QueryTerm>> {
+        let text = &*normalize(text);
         let words = Self::whole_words(text).into_iter();
         let mut terms: Vec<QueryTerm> = words.map(|text| QueryTerm { text, alternatives: Vec::new() }).collect();
         let mut kept_in = vec![0; terms.len()];
@@ -112,13 +114,40 @@ impl Multilingual {
     /// Returns the unprocessed words, from which the analysers of all languages make their tokens.
     pub(super) fn whole_words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        LabelWords.token_stream(text).process(&mut |token| words.push(token.text.clone()));
+        LabelWords.token_stream(&normalize(text)).process(&mut |token| words.push(token.text.clone()));
         words
+    }
+
+    /// Returns the words of a text in their order, with their tokens in the language of the text.
+    pub(super) fn analyzed_words(&self, text: &str) -> Vec<AnalyzedWord> {
+        let text = &*normalize(text);
+        let mut words = Vec::new();
+        let mut folding = TextAnalyzer::builder(LabelWords).filter(AsciiFoldingFilter).build();
+        folding.token_stream(text).process(&mut |token| {
+            words.push(AnalyzedWord { text: token.text.clone(), token: None });
+        });
+        self.chain_of(text).token_stream(text).process(&mut |token| {
+            if let Some(word) = words.get_mut(token.position) {
+                word.token = Some(token.text.clone());
+            }
+        });
+        words
+    }
+
+    /// Returns the words of a query in their order, with their stems in every language.
+    pub(super) fn queried_words(&self, text: &str) -> Vec<QueriedWord> {
+        let words = Self::whole_words(text).into_iter();
+        let mut queried = Vec::new();
+        for (word, term) in words.zip(self.terms_by_word(text, None)) {
+            let tokens = term.map(|term| term.alternatives).unwrap_or_default();
+            queried.push(QueriedWord { text: fold_text(&word), tokens });
+        }
+        queried
     }
 
     /// Returns the BCP 47 tag of a text's language. `None` if it is uncertain.
     pub(super) fn detected_code(&self, text: &str) -> Option<&'static str> {
-        self.languages.detect(text).map(|place| LANGUAGES[place].2)
+        self.languages.detect(&normalize(text)).map(|place| LANGUAGES[place].2)
     }
 
     /// Returns the tokens of a text by the analysis of each language.
@@ -129,7 +158,8 @@ impl Multilingual {
 
 /// Returns the tokens of a text by an analyser.
 pub(super) fn tokens_by(chain: &mut TextAnalyzer, text: &str) -> Vec<String> {
-    let mut stream = chain.token_stream(text);
+    let text = normalize(text);
+    let mut stream = chain.token_stream(&text);
     let mut tokens = Vec::new();
     while stream.advance() {
         tokens.push(std::mem::take(&mut stream.token_mut().text));
@@ -348,6 +378,42 @@ mod tests {
         assert_eq!(without_elision("O'Neil"), "O'Neil");
         assert_eq!(without_elision("d'a"), "d'a");
         assert_eq!(analysis.tokens("Maryland’s bays"), ["maryland", "bay"]);
+    }
+
+    #[test]
+    fn words_have_their_tokens_and_stop_words_have_none() {
+        let analysis = Multilingual::new();
+        let words = analysis.analyzed_words("The Cafe\u{301}s of cities");
+        let pairs: Vec<(&str, Option<&str>)> =
+            words.iter().map(|word| (word.text.as_str(), word.token.as_deref())).collect();
+        assert_eq!(pairs, [("the", None), ("cafes", Some("cafe")), ("of", None), ("cities", Some("citi"))]);
+    }
+
+    #[test]
+    fn forms_of_a_text_match_each_other() {
+        let analysis = Multilingual::new();
+        for (query, text) in [
+            ("e\u{301}cole", "École"),
+            ("école", "E\u{301}cole"),
+            ("ecole", "E\u{301}cole"),
+            ("SO2", "SO₂ emissions"),
+            ("SO₂", "SO2 emissions"),
+            ("oeuvre", "Œuvres"),
+            ("ﬂood", "flood maps"),
+            ("data", "ｄａｔａ"),
+            ("データ", "ﾃﾞｰﾀ"),
+            ("ماء", "ﻣﺎء"),
+            ("Grösse", "Größe"),
+            ("größe", "GRÖSSE"),
+            ("izmir", "I\u{307}zmir"),
+            ("İZMİR", "izmir"),
+            ("cooperation", "co\u{AD}opera\u{200B}tion"),
+            ("air quality", "air\u{A0}quality"),
+            ("quality", "air\u{2011}quality"),
+            ("\u{1112}\u{1161}\u{11AB}", "한"),
+        ] {
+            assert!(matches(&analysis, query, text), "{query}: {text}");
+        }
     }
 
     #[test]

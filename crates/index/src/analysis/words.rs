@@ -96,7 +96,7 @@ pub(super) fn lower_into(word: &str, out: &mut String) {
 
 /// Returns true for letters of the line breaking class `Complex_Context`: scripts without spaces that require a
 /// dictionary.
-fn is_complex_context(character: char) -> bool {
+pub(super) fn is_complex_context(character: char) -> bool {
     matches!(character,
         '\u{0E01}'..='\u{0E3A}' | '\u{0E40}'..='\u{0E4E}' // Thai
         | '\u{0E81}'..='\u{0ECF}' | '\u{0EDC}'..='\u{0EDF}' // Lao
