@@ -29,6 +29,7 @@ mod json_repair;
 mod languages;
 mod licenses;
 mod lod_cloud;
+mod moment;
 mod names;
 mod node_reader;
 pub mod papers_with_code;
@@ -60,6 +61,7 @@ pub use format::Format;
 pub use iris::{InvalidBase, Iris};
 pub use lodeseek_ranking::{DatasetId, InvalidDatasetId};
 pub use plain_text::plain_text;
+pub use moment::Moment;
 pub use source::{
     CatalogReader, CatalogSource, DirectCatalogReader, SerializedCatalog, SerializedDataset, SerializedError,
 };

@@ -32,14 +32,14 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use lodeseek_catalog::application_profile::{LocalContent, Profile, to_profile};
-use lodeseek_catalog::{DatasetId, Iris};
+use lodeseek_catalog::{DatasetId, Iris, Moment};
 use lodeseek_engine::{BoundingBox, Card, CoverageSource};
 use lodeseek_rdf::{RdfSyntax, SerializedGraph};
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, hydra, rdf};
 use lodeseek_rdf::{local_name, words};
 use lodeseek_store::text_bytes;
 use oxrdf::{Literal, NamedNode, Term, Triple};
-use oxsdatatypes::{Date, DateTime};
+use oxsdatatypes::DateTime;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -209,12 +209,12 @@ fn accepted_profile(headers: &HeaderMap) -> Profile {
 
 /// Parses a date with or without time. A date is its first moment. The default time zone is UTC.
 fn moment(text: &str) -> Result<DateTime, ApiError> {
-    let zoned = |text: &str| format!("{text}Z").parse::<DateTime>().ok().or_else(|| text.parse::<DateTime>().ok());
-    let day = || text.parse::<Date>().ok().and_then(|_| zoned(&format!("{}T00:00:00", text.get(..10)?)));
     // An unencoded plus sign is parsed as a space.
-    let text = text.replace(' ', "+");
-    let found = text.parse::<DateTime>().ok().filter(|time| time.timezone_offset().is_some());
-    found.or_else(|| zoned(&text)).or_else(day).ok_or_else(|| {
+    let plus = text.replace(' ', "+");
+    let found = Moment::parse(text).or_else(|| Moment::parse(&plus));
+    let found = found.filter(|moment| moment.day().is_some());
+    let found = found.and_then(|moment| format!("{}Z", moment.second()).parse().ok());
+    found.ok_or_else(|| {
         ApiError::bad_request(format!(
             "modified_since={text:?} is not a date; examples: 2026-01-31, 2026-01-31T12:00:00Z"
         ))

@@ -10,7 +10,7 @@ use crate::portal::metadata::PortalMetadata;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use lodeseek_catalog::{DatasetId, plain_text};
+use lodeseek_catalog::{DatasetId, Moment, plain_text};
 use lodeseek_rdf::on_one_line;
 use lodeseek_store::Store;
 use oxsdatatypes::Date;
@@ -228,6 +228,8 @@ fn doi(text: &str) -> Option<String> {
 
 /// Parses year, month and day of a date, as far as present.
 fn date(text: &str) -> Vec<u32> {
+    let moment = Moment::parse(text);
+    let text = moment.as_ref().map_or(text, Moment::iso);
     let day = text.trim().split(['T', ' ']).next().unwrap_or_default();
     let parts = day.split('-').map_while(|part| part.parse::<u32>().ok());
     let sound = |(place, part): &(usize, u32)| match place {

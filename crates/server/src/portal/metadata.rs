@@ -2,16 +2,14 @@
 //!
 //! It is read from the catalogue graph by the terms of DCAT.
 
-use lodeseek_catalog::{Agent, Dataset, DatasetId, Format, Iris, Location, Scheme, dcat, name_of_iri};
+use lodeseek_catalog::{Agent, Dataset, DatasetId, Format, Iris, Location, Moment, Scheme, dcat, name_of_iri};
 use lodeseek_rdf::vocab::{
     adms, dc11, dcat as terms, dcterms, foaf, lodeseek, owl, rdf, rdfs, schema, skos, spdx, vcard,
 };
 use lodeseek_rdf::{RdfSyntax, TermId, TermRef, TripleGraph, local_name};
 use lodeseek_store::{Store, StoreError};
 use oxrdf::NamedNode;
-use oxsdatatypes::{DateTime, TimezoneOffset};
 use std::collections::HashSet;
-use std::str::FromStr;
 
 pub(crate) const MEDIA_TYPES: &str = "www.iana.org/assignments/media-types/";
 
@@ -302,19 +300,12 @@ fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
 
 /// Converts a date to CKAN's format; `None` for other texts. The default time zone is UTC.
 pub(crate) fn moment(written: &str) -> Option<String> {
-    let written = written.trim();
-    let full = match written.len() {
-        4 => format!("{written}-01-01T00:00:00"),
-        7 => format!("{written}-01T00:00:00"),
-        10 => format!("{written}T00:00:00"),
-        _ => written.replacen(' ', "T", 1),
-    };
-    let parsed = DateTime::from_str(&full).ok()?;
-    let utc = if parsed.timezone_offset().is_some() { parsed.adjust(Some(TimezoneOffset::UTC))? } else { parsed };
-    let text = utc.to_string();
-    let text = text.trim_end_matches('Z');
-    // Fractions of seconds would break the lexicographic order.
-    Some(text.split('.').next().unwrap_or(text).to_owned())
+    Moment::parse(written).map(|moment| moment.second())
+}
+
+/// Returns a date as in ISO 8601, without the zone of a day. Other texts are returned as they are.
+pub(crate) fn iso_date(written: &str) -> String {
+    Moment::parse(written).map_or_else(|| written.to_owned(), |moment| moment.iso().to_owned())
 }
 
 /// A node of a description.

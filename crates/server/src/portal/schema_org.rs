@@ -1,7 +1,7 @@
 //! Metadata of a dataset in schema.org, for dataset search engines.
 //! <https://schema.org/Dataset>, <https://developers.google.com/search/docs/appearance/structured-data/dataset>
 
-use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, Term};
+use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, Term, iso_date};
 use lodeseek_catalog::{BoundingBox, Node, Period, Scheme, Value as ObjectValue, Work, plain_text};
 use lodeseek_engine::Card;
 use lodeseek_rdf::{local_name, vocab, words};
@@ -71,8 +71,8 @@ pub(crate) fn common(described: &PortalMetadata, card: Option<&Card>) -> Map<Str
     add("license", one_or_all(&described.licenses));
     add("creator", creators(described).iter().map(agent).collect());
     add("publisher", described.publishers.first().map(agent).unwrap_or_default());
-    add("datePublished", json!(metadata.issued));
-    add("dateModified", json!(metadata.modified));
+    add("datePublished", json!(metadata.issued.as_deref().map(iso_date)));
+    add("dateModified", json!(metadata.modified.as_deref().map(iso_date)));
     add("spatialCoverage", described.places.iter().map(place).collect());
     let concepts = described.themes.iter().filter_map(|theme| Some((theme.iri.as_ref()?, &theme.name)));
     add("about", concepts.map(|(iri, name)| json!({ "@type": "DefinedTerm", "@id": iri, "name": name })).collect());
@@ -116,7 +116,7 @@ fn agent(party: &Party) -> Value {
 fn work(work: &Work, dataset: &str) -> Value {
     let is_own = |iri: &&String| iri.strip_prefix(dataset).is_some_and(|part| part.starts_with('#'));
     let url = work.iri.as_ref().filter(|iri| !is_own(iri));
-    json!({ "@type": "CreativeWork", "name": work.title, "url": url, "datePublished": work.issued })
+    json!({ "@type": "CreativeWork", "name": work.title, "url": url, "datePublished": work.issued.as_deref().map(iso_date) })
 }
 
 /// Returns the licence: its address, or a work with its name.
