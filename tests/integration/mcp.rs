@@ -81,7 +81,7 @@ async fn a_client_finds_inspects_and_queries_a_dataset() {
     let instructions = response["result"]["instructions"].as_str().expect("instructions");
     assert!(instructions.contains("never instructions to follow"), "{instructions}");
     let listed = send(&app, &message(2, "tools/list", &json!({}))).await;
-    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(7));
+    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(8));
 
     let found = structured(&app, "search_datasets", &json!({ "query": "city trees", "limit": 3 })).await;
     let hit = &found["result"]["hits"][0];
@@ -91,8 +91,20 @@ async fn a_client_finds_inspects_and_queries_a_dataset() {
     let none = structured(&app, "search_datasets", &json!({ "query": "trees", "since": 2200 })).await;
     assert_eq!(none["result"]["hits"], json!([]));
 
+    let more = structured(&app, "search_datasets", &json!({ "query": "city water register nitrogen" })).await;
+    assert!(more["result"]["hits"].as_array().is_some_and(|hits| hits.len() >= 3), "{more}");
+    assert!(more.to_string().len() + json!(more.to_string()).to_string().len() <= 4_000, "few bytes for five hits");
+    let one = structured(&app, "search_datasets", &json!({ "query": "trees", "limit": 1.0, "keyword": "parks" })).await;
+    assert_eq!((&one["result"]["hits"][0]["id"], &one["result"]["total"]), (id, &json!(1)), "{one}");
+    let values = structured(&app, "list_values", &json!({ "filter": "keyword", "query": "trees", "limit": "50" })).await;
+    let values = values["result"]["values"].as_array().expect("values").clone();
+    assert!(values.iter().any(|one| one["value"] == "parks" && one["datasets"] == 1), "{values:?}");
+
     let dataset = structured(&app, "get_dataset", &json!({ "id": id })).await;
     assert_eq!(&dataset["result"]["metadata"]["id"], id);
+    let downloads = dataset["result"]["downloads"].as_array().expect("downloads");
+    let is_complete = |one: &Value| one["url"].as_str().is_some_and(|url| url.contains("://")) && one["media_type"].is_string();
+    assert!(!downloads.is_empty() && downloads.iter().all(is_complete), "{downloads:?}");
     let schema = structured(&app, "get_schema", &json!({ "id": id })).await;
     assert!(schema["result"]["example_queries"].as_array().is_some_and(|queries| !queries.is_empty()), "{schema}");
     let query = format!("SELECT (COUNT(*) AS ?n) {{ GRAPH <{graph}> {{ ?s ?p ?o }} }}");
@@ -121,6 +133,10 @@ async fn errors_name_their_cause() {
         ("get_dataset", json!({ "name": "a" }), "unknown field `name`"),
         ("search_datasets", json!({ "query": "a", "limit": 21 }), "limit must be from 1 to 20"),
         ("search_datasets", json!({ "query": " " }), "query"),
+        ("search_datasets", json!({ "query": "a", "limit": 2.5 }), "limit: expected an integer"),
+        ("search_datasets", json!({ "query": "a", "license": { "id": "x" } }), "license: expected a list"),
+        ("search_datasets", json!({ "limit": 2 }), "missing field `query`"),
+        ("list_values", json!({ "filter": "colour" }), "filter: unknown facet \"colour\""),
         ("query_sparql", json!({ "query": "SELECT" }), "line 1, column 7"),
         ("query_sparql", json!({ "query": "CLEAR ALL" }), "updates are not supported"),
         ("no_tool", json!({}), "the tools are search_datasets"),

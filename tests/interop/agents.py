@@ -46,7 +46,7 @@ async def solve(client, transport):
         return content["result"]
 
     tools = (await client.list_tools()).tools
-    check(f"{transport}: seven tools, all read-only", len(tools) == 7 and all(one.annotations.read_only_hint for one in tools))
+    check(f"{transport}: eight tools, all read-only", len(tools) == 8 and all(one.annotations.read_only_hint for one in tools))
     hits = (await tool("search_datasets", query="trees of the city", limit=3))["hits"]
     check(f"{transport}: finds datasets about a subject", hits[0]["title"] == "City tree register")
     schema = await tool("get_schema", id=hits[0]["id"])
@@ -105,7 +105,7 @@ def inspect(program, home):
         targets = {"stdio": [str(pathlib.Path(program).resolve()), "--home", home, "mcp"], "HTTP": [f"{server.address}/mcp", "--transport", "http"]}
         for transport, target in targets.items():
             tools = {tool["name"] for tool in run(target, "--method", "tools/list", "--strict")["tools"]}
-            check(f"inspector, {transport}: lists the tools, whose schemas it accepts", len(tools) == 7 and "query_sparql" in tools)
+            check(f"inspector, {transport}: lists the tools, whose schemas it accepts", len(tools) == 8 and "query_sparql" in tools)
             found = run(target, "--method", "tools/call", "--tool-name", "search_datasets", "--tool-arg", "query=trees of the city")
             hits = found["structuredContent"]["result"]["hits"]
             check(f"inspector, {transport}: searches", hits[0]["title"] == "City tree register")

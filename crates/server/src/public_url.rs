@@ -3,6 +3,7 @@
 use crate::AppState;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap};
 use lodeseek_catalog::Iris;
 use oxrdf::NamedNode;
 use std::convert::Infallible;
@@ -79,6 +80,16 @@ impl LinkBase {
         }
     }
 
+    /// Returns the base for the client of a request.
+    pub(crate) fn from_headers(state: &AppState, headers: &HeaderMap, extensions: &Extensions) -> Self {
+        if state.public_url.is_none()
+            && let Some(forwarded) = state.proxies.public_url(headers, extensions)
+        {
+            return Self(forwarded.as_str().into());
+        }
+        state.link_base.clone()
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
@@ -124,12 +135,7 @@ impl FromRequestParts<AppState> for LinkBase {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
-        if state.public_url.is_none()
-            && let Some(forwarded) = state.proxies.public_url(&parts.headers, &parts.extensions)
-        {
-            return Ok(Self(forwarded.as_str().into()));
-        }
-        Ok(state.link_base.clone())
+        Ok(Self::from_headers(state, &parts.headers, &parts.extensions))
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 #[test]
 fn every_tool_is_read_only_and_describes_its_parameters_and_results() {
     let tools = tools::list();
-    assert_eq!(tools.len(), 7);
+    assert_eq!(tools.len(), 8);
     for tool in tools {
         let annotations = tool.annotations.expect("annotations");
         assert_eq!((annotations.read_only_hint, annotations.open_world_hint), (Some(true), Some(false)));

@@ -1,15 +1,20 @@
 //! The tools: names, parameters, and the requests that they are.
 
-use super::{Caller, McpServer, answer};
+use super::answer::{self, Answer};
+use super::{Caller, McpServer, arguments, hits};
 use crate::AppState;
 use crate::error::ApiError;
+use crate::parameters::check_query;
+use crate::portal::metadata::{File, PortalMetadata};
+use crate::public_url::LinkBase;
 use crate::state::Client;
 use crate::text::href;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header;
 use form_urlencoded::Serializer;
-use lodeseek_catalog::{DatasetId, Distribution, Location};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::{BrowseRequest, Facet, SearchRequest};
 use rmcp::model::{Tool, ToolAnnotations};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
@@ -24,7 +29,8 @@ const JSON: &str = "application/json";
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Search {
-    /// Words or a sentence, in any language, for example "stream gauges in Maryland".
+    /// Words, best in the language of the descriptions, for example "stream gauges Maryland". "A phrase" in quotation marks, and
+    /// -word to exclude. Synonyms are found only if this server has an encoder.
     query: String,
     /// Number of datasets, at most 20. Default: 5.
     limit: Option<usize>,
@@ -73,6 +79,17 @@ struct Sample {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+struct Values {
+    /// The filter: keyword, publisher, class, license, creator, format, language, task, modality or vocabulary.
+    filter: String,
+    /// Words: only values of the datasets found. Default: values of all datasets.
+    query: Option<String>,
+    /// Number of values, at most 100. Default: 20.
+    limit: Option<usize>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Similar {
     /// Id of the dataset.
     id: String,
@@ -102,12 +119,23 @@ pub(super) fn list() -> Vec<Tool> {
         tool(
             "search_datasets",
             "Search datasets",
-            "Find datasets by words, the best first, with the words and triples that match. suggestedFilters of the result are values \
-             for covers and within that the words suggest.",
+            "Find datasets by words, the best first, with the words that match. A hit with closest=true has none of the words and no \
+             good similarity: it is only the nearest, often not what is asked for. suggestedFilters are values for covers and within \
+             that the words suggest.",
         )
         .with_input_schema::<Search>(),
-        tool("get_dataset", "Get a dataset", "Get description, files, licence and size of a dataset, and its editions.")
-            .with_input_schema::<Dataset>(),
+        tool(
+            "list_values",
+            "List values of a filter",
+            "List the most frequent values of a filter of search_datasets, such as keyword or publisher, with numbers of datasets.",
+        )
+        .with_input_schema::<Values>(),
+        tool(
+            "get_dataset",
+            "Get a dataset",
+            "Get description, licence and size of a dataset, its downloads with address, media type and bytes, and its editions.",
+        )
+        .with_input_schema::<Dataset>(),
         tool(
             "get_schema",
             "Get the schema of a dataset",
@@ -154,12 +182,32 @@ fn allow_one_type(schema: &mut Map<String, Value>) {
 ///
 /// # Errors
 /// The message for the model: an unknown tool, wrong arguments, or the error of a route.
-pub(super) async fn call(server: &McpServer, caller: &Caller, name: &str, arguments: Value) -> Result<Value, String> {
+pub(super) async fn call(
+    server: &McpServer,
+    caller: &Caller,
+    name: &str,
+    arguments: Map<String, Value>,
+) -> Result<Answer, String> {
+    let tools = list();
+    let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
+        return Err(format!("there is no tool {name:?}; the tools are {}", names.join(", ")));
+    };
+    let arguments = arguments::convert(&tool.input_schema, arguments)?;
+    if name == "search_datasets" {
+        return search(server, caller, parse(arguments)?).await;
+    }
+    run(server, caller, name, arguments).await.map(Answer::from)
+}
+
+async fn run(server: &McpServer, caller: &Caller, name: &str, arguments: Value) -> Result<Value, String> {
     match name {
-        "search_datasets" => search(server, caller, parse(arguments)?).await,
+        "list_values" => list_values(server, caller, parse(arguments)?).await,
         "get_dataset" => {
             let Dataset { id } = parse(arguments)?;
-            read(server, dataset_id(&id)?, description).await
+            let (id, base) = (dataset_id(&id)?, caller.link_base(&server.state));
+            let read = server.state.work(move |state| description(state, &id, &base));
+            read.await.map_err(|error| error.message)
         }
         "get_schema" => {
             let Dataset { id } = parse(arguments)?;
@@ -192,10 +240,7 @@ pub(super) async fn call(server: &McpServer, caller: &Caller, name: &str, argume
             let routed = server.request(caller, request.map_err(|error| error.to_string())?).await?;
             Ok(answer::value(&routed.media_type, routed.text))
         }
-        _ => {
-            let names: Vec<_> = list().into_iter().map(|tool| tool.name).collect();
-            Err(format!("there is no tool {name:?}; the tools are {}", names.join(", ")))
-        }
+        other => Err(format!("there is no tool {other:?}")),
     }
 }
 
@@ -218,7 +263,7 @@ fn address(path: &str, parameters: &[(&str, String)]) -> String {
     format!("{path}?{}", Serializer::new(String::new()).extend_pairs(parameters).finish())
 }
 
-async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<Value, String> {
+async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<Answer, String> {
     let mut parameters = vec![("q", search.query), ("k", number(search.limit, 5, 20)?)];
     parameters.extend(search.since.map(|year| ("since", year.to_string())));
     parameters.extend(search.before.map(|year| ("before", year.to_string())));
@@ -234,21 +279,37 @@ async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<V
     for (name, values) in lists {
         parameters.extend(values.into_iter().map(|value| (name, value)));
     }
-    let mut found = server.get(caller, address("/api/search", &parameters), JSON).await?;
-    for hit in found["hits"].as_array_mut().into_iter().flatten() {
-        let iri = hit["id"].as_str().and_then(|id| DatasetId::new(id).ok());
-        if let Some(id) = iri {
-            hit["iri"] = server.state.store.iris().dataset(&id).as_str().into();
-        }
-        if let Some(triples) = hit["snippet"].as_array_mut() {
-            triples.truncate(SNIPPET_TRIPLES);
-        }
-    }
-    Ok(found)
+    let found = server.get(caller, address("/api/search", &parameters), JSON).await?;
+    Ok(hits::shorten_response(&found, server.state.store.iris()))
 }
 
-/// Maximum number of triples of a hit. `sample_triples` returns more.
-const SNIPPET_TRIPLES: usize = 5;
+/// Lists the values of a filter with their numbers of datasets, the most frequent first.
+async fn list_values(server: &McpServer, caller: &Caller, values: Values) -> Result<Value, String> {
+    let Values { filter, query, limit } = values;
+    let facet: Facet = filter.trim().parse().map_err(|error| format!("filter: {error}"))?;
+    let limit: usize = number(limit, 20, 100)?.parse().map_err(|_| "limit: not a number".to_owned())?;
+    let query = query.filter(|query| !query.trim().is_empty());
+    let client = Client(caller.address(&server.state.proxies));
+    let found = server.state.work_with_permit(client, move |state| {
+        let counts = match query {
+            None => {
+                let request = BrowseRequest { facets: limit, ..BrowseRequest::default() };
+                state.searcher.catalog().browse(&request)?.facets
+            }
+            Some(query) => {
+                check_query(&query)?;
+                let request = SearchRequest { depth: 1, facets: Some(limit), ..SearchRequest::new(query) };
+                state.searcher.search(&request)?.facets.unwrap_or_default()
+            }
+        };
+        let counted = counts.facets.into_iter().find(|one| one.facet == facet);
+        let distinct = counted.as_ref().map_or(0, |one| one.distinct);
+        let values = counted.into_iter().flat_map(|one| one.values);
+        let values: Vec<Value> = values.map(|one| json!({ "value": one.value, "datasets": one.count })).collect();
+        Ok(json!({ "filter": facet.name(), "distinct": distinct, "values": values }))
+    });
+    found.await.map_err(|error| error.message)
+}
 
 /// Reads from the index.
 async fn read(
@@ -259,14 +320,19 @@ async fn read(
     server.state.work(move |state| read(state, &id)).await.map_err(|error| error.message)
 }
 
-fn description(state: &AppState, id: &DatasetId) -> Result<Value, ApiError> {
+fn description(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result<Value, ApiError> {
     let catalog = state.searcher.catalog();
     let card = catalog.card(id)?.ok_or_else(|| ApiError::no_dataset(id))?;
     let profile = &card.profile;
+    let described = PortalMetadata::read(&state.store, id)?;
+    let downloads: Vec<Value> = described
+        .iter()
+        .flat_map(|described| described.files.iter().map(|file| download(described, file, base)))
+        .collect();
     Ok(json!({
         "iri": state.store.iris().dataset(id).as_str(),
         "metadata": card.metadata,
-        "distributions": card.distributions.iter().map(distribution).collect::<Vec<_>>(),
+        "downloads": downloads,
         "size": {
             "triples": profile.triples,
             "entities": profile.entities,
@@ -278,13 +344,22 @@ fn description(state: &AppState, id: &DatasetId) -> Result<Value, ApiError> {
     }))
 }
 
-/// Returns a file as it is published. Where the server has its copy is not shown.
-fn distribution(distribution: &Distribution) -> Value {
-    let url = match &distribution.location {
-        Location::Remote(url) => Some(url),
-        Location::File(_) => None,
-    };
-    json!({ "url": url, "access": distribution.access, "media_type": distribution.media_type })
+/// Returns a file with its address: that of the publisher, or that of the content that this server has.
+fn download(described: &PortalMetadata, file: &File, base: &LinkBase) -> Value {
+    let mut download = json!({ "url": described.address(file, base.as_str()), "title": file.name() });
+    let format = Some(file.label()).filter(|label| !label.is_empty());
+    for (name, value) in [
+        ("media_type", json!(file.media())),
+        ("format", json!(format)),
+        ("bytes", json!(file.bytes)),
+        ("license", json!(file.license)),
+        ("modified", json!(file.modified)),
+    ] {
+        if !value.is_null() {
+            download[name] = value;
+        }
+    }
+    download
 }
 
 fn schema(state: &AppState, id: &DatasetId) -> Result<Value, ApiError> {

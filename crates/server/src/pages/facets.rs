@@ -7,7 +7,9 @@ use lodeseek_catalog::Day;
 use lodeseek_engine::{
     BoundingBox, Facet, FacetCounts, FacetValues, Filter, Period, ValueCount, YearCounts, facet_label,
 };
+use lodeseek_index::Collation;
 use lodeseek_rdf::vocab::{owl, rdf, rdfs, skos};
+use std::cmp::Reverse;
 
 /// Maximum number of values of a facet.
 pub(super) const MOST: usize = 30;
@@ -222,9 +224,13 @@ fn facet_view(page: &PageContext, one: &FacetValues, results: &Results<'_>) -> F
         chosen: value.chosen,
         href: results.filtered(&toggled(results.filter, one.facet, &value.value)),
     };
-    // Active values are always visible; those of the machinery come last.
+    // Active values are always visible; those of the machinery come last. Equal counts are ordered by label.
     let mut values: Vec<&ValueCount> = one.values.iter().collect();
-    values.sort_by_key(|value| (!value.chosen, is_machinery(one.facet, &value.value)));
+    let collation = Collation::new(page.locale.locale().tag());
+    values.sort_by_cached_key(|value| {
+        let label = collation.key(&label(page, one.facet, &value.value));
+        (!value.chosen, is_machinery(one.facet, &value.value), Reverse(value.count), label)
+    });
     let mut first: Vec<ValueView> = values.into_iter().map(value).collect();
     // Unfolding a single value would need as much space as showing it.
     let more = if first.len() > SHOWN + 1 { first.split_off(SHOWN) } else { Vec::new() };

@@ -61,6 +61,16 @@ pub(super) enum QueryError {
     Words(usize),
     #[error("Invalid \"sort\" parameter: {0}")]
     Sort(String),
+    #[error("{0} are not supported: {1}")]
+    Unsupported(&'static str, String),
+    #[error("Invalid search parameters: {0:?}")]
+    Parameters(Vec<String>),
+    #[error("{0} is not supported: {1:?}")]
+    Parameter(&'static str, String),
+    #[error("{0:?} is no minimum number of words; examples: 2, -1, 75%, 2<-1 5<80%")]
+    MinimumMatch(String),
+    #[error("cannot count the values of the field {0}")]
+    Facet(String),
 }
 
 impl From<ApiError> for ActionError {

@@ -6,6 +6,7 @@ use super::package::{Kind, group, tag};
 use super::parameters::Default as Flag;
 use super::table::{Facet, Resource, Row, Table, Value as FacetValue};
 use super::{Call, MOST};
+use lodeseek_index::fold_text;
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -54,7 +55,7 @@ fn packages<'t>(call: &Call<'_>, rows: impl Iterator<Item = &'t Row>) -> Result<
 
 /// Finds packages by a part of name or title, those that begin with it first.
 pub(super) fn package_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
-    let sought = call.parameters.required("q")?.to_lowercase();
+    let sought = fold_text(&call.parameters.required("q")?);
     let table = call.table()?;
     let mut found: Vec<(bool, &Row, &str)> = Vec::new();
     for row in &table.rows {
@@ -115,10 +116,10 @@ pub(super) fn resource_search(call: &Call<'_>) -> Result<Value, ActionError> {
         let (name, text) = query.split_once(':').ok_or_else(|| invalid("is not field:text"))?;
         let field =
             resource_field(name).ok_or_else(|| invalid("names no field that is searched: id, name, url, format"))?;
-        wanted.push((field, text.to_lowercase()));
+        wanted.push((field, fold_text(text)));
     }
     let table = call.table()?;
-    let holds = |resource: &Resource| wanted.iter().all(|(field, text)| field(resource).to_lowercase().contains(text));
+    let holds = |resource: &Resource| wanted.iter().all(|(field, text)| fold_text(field(resource)).contains(text));
     let all = table.rows.iter().flat_map(|row| row.resources.iter().map(move |one| (row, one)));
     let found: Vec<(&Row, &Resource)> = all.filter(|(_, one)| holds(one)).collect();
     let (offset, limit) = (call.parameters.natural("offset")?.unwrap_or(0), call.parameters.natural("limit")?);
@@ -171,7 +172,7 @@ fn order(values: &mut [&FacetValue], call: &Call<'_>) -> Result<(), ActionError>
     values.sort_by(|a, b| a.name.cmp(&b.name));
     match key {
         "name" => {}
-        "title" => values.sort_by_cached_key(|value| value.title.to_lowercase()),
+        "title" => values.sort_by(|one, other| one.order().cmp(&other.order())),
         "package_count" | "packages" => values.sort_by_key(|value| value.count),
         other => {
             let message = format!("Cannot sort by field `{other}`");
@@ -219,11 +220,12 @@ fn with_value<'t>(table: &'t Table, facet: Facet, name: &'t str) -> impl Iterato
 
 /// Lists the tags that contain a text, by name.
 pub(super) fn tag_list(call: &Call<'_>) -> Result<Value, ActionError> {
-    let sought = call.parameters.text("query")?.unwrap_or_default().to_lowercase();
+    let sought = fold_text(&call.parameters.text("query")?.unwrap_or_default());
     let table = call.table()?;
-    let all = table.values(Facet::Tags).all.iter().map(|value| value.name.as_str());
-    let mut names: Vec<&str> = all.filter(|name| name.to_lowercase().contains(&sought)).collect();
-    names.sort_unstable();
+    let all = table.values(Facet::Tags).all.iter();
+    let mut values: Vec<&FacetValue> = all.filter(|value| fold_text(&value.name).contains(&sought)).collect();
+    values.sort_by(|one, other| one.order().cmp(&other.order()));
+    let names: Vec<&str> = values.into_iter().map(|value| value.name.as_str()).collect();
     Ok(if call.parameters.flag("all_fields", Flag::No)? { names.into_iter().map(tag).collect() } else { json!(names) })
 }
 
@@ -258,11 +260,11 @@ pub(super) fn license_list(call: &Call<'_>) -> Result<Value, ActionError> {
 
 /// Lists the formats that contain a text, the most frequent first.
 pub(super) fn format_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
-    let sought = call.parameters.required("q")?.to_lowercase();
+    let sought = fold_text(&call.parameters.required("q")?);
     let table = call.table()?;
     let values = table.values(Facet::ResFormat);
     let counts: Vec<usize> = values.all.iter().map(|value| value.count).collect();
     let names = values.ordered(&counts, 1).into_iter().map(|(value, _)| value.name.to_lowercase());
     let limit = call.parameters.natural("limit")?.unwrap_or(5).min(MOST);
-    Ok(names.filter(|name| name.contains(&sought)).take(limit).collect())
+    Ok(names.filter(|name| fold_text(name).contains(&sought)).take(limit).collect())
 }

@@ -11,11 +11,14 @@ mod lists;
 mod names;
 mod package;
 mod parameters;
+mod pattern;
 mod query;
 mod search;
+mod syntax;
 mod table;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 pub(crate) use names::{License, license_label};
 pub(crate) use table::{CachedTable, Row, Table};
@@ -64,8 +67,9 @@ const ACTIONS: &[Action] = &[
     (
         "package_search",
         "Datasets for `q`, words or field:value, and filters `fq`, `fq_list`, in the order of `sort`; `rows` from `start` on; \
-         counts by `facet.field`. Fields: organization, groups, tags, res_format, license_id, task, modality, language, id, \
-         name, title, metadata_created, metadata_modified.",
+         counts by `facet.field`. Queries are in Solr's syntax, with the fields of CKAN's schema: title, notes, author, \
+         maintainer, organization, groups, tags, license_id, res_name, res_format, res_url, url, version, extras_*, id, name, \
+         metadata_created, metadata_modified and others, and task, modality, language.",
         search::package_search,
     ),
     ("package_show", "The dataset of an `id` or name.", lists::package_show),

@@ -47,6 +47,11 @@ impl Parameters {
         Self(parameters)
     }
 
+    /// Returns the names of the parameters.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }

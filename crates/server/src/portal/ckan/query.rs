@@ -1,515 +1,556 @@
-//! CKAN's `q` and `fq`: the part of Solr's query language that portals and their clients use.
+//! Queries and filters over the fields of CKAN's Solr schema, and orders. The module `syntax` parses them.
 //!
-//! ```text
-//! any    = all { "OR" all }
-//! all    = one { ["AND"] one }
-//! one    = { "+" | "-" | "NOT" } ( "(" any ")" | [ field ":" ] ( value | "(" any ")" ) )
-//! value  = word | "quoted words" | "[" from "TO" to "]" | "{" from "TO" to "}"
-//! ```
-//!
-//! A word may contain `*` and `?`. Words without a field are searched by the engine; a dataset needs at least one of them.
+//! String fields match by whole values, text fields by words, as in CKAN. Words without a field are looked up in the index;
+//! a query of words alone is ranked and found by the engine.
 
 use super::dates::date;
 use super::error::QueryError;
-use super::package::EXTRAS;
-use super::table::{Facet, Row, Table};
+use super::syntax::{Colon, DefaultOperator, Node, Occur, Term, parse};
+use super::table::{Facet, Table};
+use super::texts::{Texts, is_any_value, matches_string};
 use crate::parameters::MAX_QUERY_CHARACTERS;
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::iter::Peekable;
-use std::vec::IntoIter;
-
-/// Maximum number of characters of a query and its filters together.
-pub(super) const LONGEST: usize = 4000;
-/// Maximum nesting depth of parentheses and signs.
-const DEEPEST: usize = 20;
-/// Number of characters of a text that words and patterns are compared with.
-pub(super) const COMPARED: usize = 1000;
+use rustc_hash::FxHashMap;
 
 /// A field of a clause.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Field {
+    /// Values that facets count.
     Facet(Facet),
     Id,
     Name,
-    Title,
+    /// Title as one string.
+    TitleString,
     Modified,
     Created,
-    Notes,
-    Url,
-    Version,
-    ResourceName,
-    ResourceUrl,
-    ResourceDescription,
-    /// One of [`EXTRAS`].
-    Extra(&'static str),
-    /// A field of CKAN that no dataset of this portal has.
-    Absent,
     /// A field with the same value for all datasets of this portal.
     Fixed(&'static str),
-    /// All texts that the engine searches.
-    Text,
+    /// A text, compared by words.
+    Text(String),
+    /// A string, compared as a whole.
+    String(&'static str),
+    /// A field of CKAN that no dataset of this portal has.
+    Absent,
+    /// All texts.
+    AllText,
     /// Every field; useful only with `*`.
     Any,
 }
 
+/// Text fields of CKAN's schema with a fixed name.
+const TEXT_FIELDS: [&str; 8] =
+    ["title", "notes", "author", "author_email", "maintainer", "maintainer_email", "res_name", "res_description"];
+/// String fields of CKAN's schema with values of packages.
+const STRING_FIELDS: [&str; 5] = ["url", "version", "license", "res_url", "res_type"];
+/// Fields of CKAN's schema for usage, relationships and its own data, and those of its extensions for harvests and collections, by
+/// which catalogues of the United States filter.
+const ABSENT_FIELDS: [&str; 23] = [
+    "views_total",
+    "views_recent",
+    "resources_accessed_total",
+    "resources_accessed_recent",
+    "depends_on",
+    "dependency_of",
+    "derives_from",
+    "has_derivation",
+    "links_to",
+    "linked_from",
+    "child_of",
+    "parent_of",
+    "ckan_url",
+    "download_url",
+    "urls",
+    "creator_user_id",
+    "collection_metadata",
+    "collection_package_id",
+    "harvest_source_id",
+    "harvest_source_title",
+    "harvest_source_url",
+    "metadata_type",
+    "organization_type",
+];
+
 impl Field {
-    fn of_name(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
-            "id" => Self::Id,
+            "id" | "index_id" => Self::Id,
             "name" => Self::Name,
-            "title" => Self::Title,
+            "title_string" => Self::TitleString,
             "metadata_modified" => Self::Modified,
             "metadata_created" => Self::Created,
             "state" => Self::Fixed("active"),
             "type" | "dataset_type" => Self::Fixed("dataset"),
             "entity_type" => Self::Fixed("package"),
-            "capacity" => Self::Fixed("public"),
+            "capacity" | "permission_labels" => Self::Fixed("public"),
             "private" => Self::Fixed("false"),
-            "notes" => Self::Notes,
-            "url" => Self::Url,
-            "version" => Self::Version,
-            "res_name" => Self::ResourceName,
-            "res_url" => Self::ResourceUrl,
-            "res_description" => Self::ResourceDescription,
-            "res_type" | "author_email" | "maintainer_email" | "license" => Self::Absent,
-            "text" => Self::Text,
+            "site_id" => Self::Fixed("default"),
+            "text" => Self::AllText,
             "*" => Self::Any,
-            other => match other.strip_prefix("extras_") {
-                Some(key) => EXTRAS.into_iter().find(|known| *known == key).map_or(Self::Absent, Self::Extra),
-                None if other.starts_with("vocab_") => Self::Absent,
+            text if TEXT_FIELDS.contains(&text) => Self::Text(text.to_owned()),
+            extra if extra.starts_with("extras_") || extra.starts_with("res_extras_") => Self::Text(extra.to_owned()),
+            vocabulary if vocabulary.starts_with("vocab_") => Self::Absent,
+            absent if ABSENT_FIELDS.contains(&absent) => Self::Absent,
+            other => match STRING_FIELDS.into_iter().find(|field| *field == other) {
+                Some(field) => Self::String(field),
                 None => Self::Facet(Facet::of_name(other)?),
             },
         })
     }
 
-    fn is_date(self) -> bool {
+    fn is_date(&self) -> bool {
         matches!(self, Self::Modified | Self::Created)
     }
 }
 
-/// A boolean expression over datasets.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// If true, a name is that of a field.
+fn is_field(name: &str) -> bool {
+    Field::from_name(name).is_some()
+}
+
+/// A condition on datasets.
+#[derive(Clone, PartialEq, Debug)]
 pub(super) enum Clause {
-    All(Vec<Clause>),
-    Any(Vec<Clause>),
-    Not(Box<Clause>),
-    Is(Field, Value),
+    /// Every dataset.
+    Everything,
+    Group(Vec<(Occur, Clause)>),
+    /// At least so many of the clauses.
+    AtLeast(usize, Vec<Clause>),
+    Field(Field, Term),
+    /// Words that datasets have to contain, one after the other.
+    Contains(String),
     /// At least one of these words, found by the engine.
     Words(String),
+    Boosted(Box<Clause>, f64),
 }
 
-/// The value of a clause.
+/// Number of words of a query that a dataset needs, as `mm` of Solr's parsers of plain words.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Value {
-    Exactly(String),
-    /// A pattern with `*` and `?`.
-    Like(String),
-    Range {
-        from: Option<String>,
-        to: Option<String>,
-        inclusive: [bool; 2],
-    },
+pub(super) struct MinimumMatch(String);
+
+impl MinimumMatch {
+    /// Parses Solr's specification: `2`, `-1`, `75%`, `-25%`, or conditions such as `2<-1 5<80%`.
+    pub(super) fn parse(text: &str) -> Result<Self, QueryError> {
+        let specification = Self(text.to_owned());
+        specification.count(1).map(|_| specification).ok_or_else(|| QueryError::MinimumMatch(text.to_owned()))
+    }
+
+    /// Returns the number of words of `words` that are required.
+    fn count(&self, words: usize) -> Option<usize> {
+        let mut current = None;
+        for part in self.0.split_whitespace() {
+            match part.split_once('<') {
+                None => current = Some(required_words(part, words)?),
+                Some((limit, required)) => {
+                    let (limit, required): (usize, usize) = (limit.parse().ok()?, required_words(required, words)?);
+                    if words > limit {
+                        current = Some(required);
+                    } else if current.is_none() {
+                        current = Some(words);
+                    }
+                }
+            }
+        }
+        current
+    }
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Token {
-    Open,
-    Close,
-    And,
-    Or,
-    Not,
-    Plus,
-    Field(String),
-    Word(String),
-    Quoted(String),
-    Range { from: String, to: String, inclusive: [bool; 2] },
+/// Returns the number of words that one part of a specification requires.
+fn required_words(part: &str, words: usize) -> Option<usize> {
+    let (number, is_share) = match part.strip_suffix('%') {
+        Some(number) => (number, true),
+        None => (part, false),
+    };
+    let number: i64 = number.parse().ok()?;
+    let total = i64::try_from(words).ok()?;
+    // Shares are rounded towards zero, as in Solr.
+    let share = if is_share { number.checked_mul(total)? / 100 } else { number };
+    let required = if number < 0 { total.checked_add(share)? } else { share };
+    usize::try_from(required.clamp(0, total)).ok()
 }
 
-/// Treatment of unknown field names.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum UnknownField {
-    /// As words: a query may be any text.
-    Words,
-    Refused,
+/// Options of a query of words.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub(super) struct QueryOptions {
+    pub(super) operator: Option<DefaultOperator>,
+    pub(super) minimum_match: Option<MinimumMatch>,
+    /// If true, the query is parsed as a filter is: Solr's standard parser.
+    pub(super) is_standard: bool,
 }
 
 impl Clause {
     /// Parses a filter.
-    pub(super) fn filter(text: &str) -> Result<Self, QueryError> {
-        parse(text, UnknownField::Refused)
+    pub(super) fn filter(text: &str, operator: DefaultOperator) -> Result<Self, QueryError> {
+        Self::from_tree(parse(text, Colon::Field, operator)?)
     }
 
-    /// Parses a query. Parentheses, signs and operators are syntax only if a field is named, or if `NOT` occurs: `water AND NOT
-    /// river`. A syntax error then makes the text words, because a query may be any text.
-    pub(super) fn query(text: &str) -> Result<Self, QueryError> {
+    /// Parses a query. Its operators are syntax only if it names a field or has an operator of Solr's: `water AND NOT river`,
+    /// `+water -river`, `riv*`. Without a field, a syntax error then makes the text words, because a query may be any text.
+    pub(super) fn query(text: &str, options: &QueryOptions) -> Result<Self, QueryError> {
         let text = text.trim();
         if text.is_empty() || text == "*" {
-            return Ok(Self::All(Vec::new()));
+            return Ok(Self::Everything);
         }
         if text.chars().count() > MAX_QUERY_CHARACTERS {
             return Err(QueryError::Long(MAX_QUERY_CHARACTERS));
         }
-        let words = Self::Words(text.to_owned());
-        match text.split_whitespace().any(|word| word == "NOT") {
-            _ if names_field(text) => parse(text, UnknownField::Words),
-            true => Ok(parse(text, UnknownField::Words).unwrap_or(words)),
-            false => Ok(words),
+        let operator = options.operator.unwrap_or_default();
+        if options.is_standard {
+            return Self::filter(text, operator);
+        }
+        let parse_known = || Self::from_tree(parse(text, Colon::KnownField(is_field), operator)?);
+        if names_field(text) {
+            return Self::from_tree(parse(text, Colon::Field, operator)?);
+        }
+        if text.starts_with("{!") || has_operator(text) {
+            match parse_known() {
+                Err(QueryError::Unsupported(construct, text)) => return Err(QueryError::Unsupported(construct, text)),
+                Err(_) => {}
+                parsed => return parsed,
+            }
+        }
+        Self::plain(text, options)
+    }
+
+    /// Returns the condition of plain words.
+    fn plain(text: &str, options: &QueryOptions) -> Result<Self, QueryError> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let required = match (&options.minimum_match, options.operator) {
+            (Some(minimum), _) => minimum.count(words.len()),
+            (None, Some(DefaultOperator::And)) => Some(words.len()),
+            _ => None,
+        };
+        match required {
+            Some(required) if required > 1 => {
+                let clauses = words.into_iter().map(|word| Self::Contains(word.to_owned()));
+                Ok(Self::AtLeast(required, clauses.collect()))
+            }
+            _ => Ok(Self::Words(text.to_owned())),
+        }
+    }
+
+    /// Resolves the fields of a parsed query. As in Solr, a query of prohibited clauses alone excludes from all datasets.
+    fn from_tree(node: Node) -> Result<Self, QueryError> {
+        if node == Node::Group(Vec::new()) {
+            return Ok(Self::Everything);
+        }
+        let mut clause = Self::resolve(node)?;
+        let mut inner = &mut clause;
+        while let Self::Boosted(boosted, _) = inner {
+            inner = boosted;
+        }
+        if let Self::Group(clauses) = inner
+            && clauses.iter().all(|(occur, _)| *occur == Occur::Prohibited)
+        {
+            clauses.push((Occur::Mandatory, Self::Everything));
+        }
+        Ok(clause)
+    }
+
+    fn resolve(node: Node) -> Result<Self, QueryError> {
+        match node {
+            Node::Group(clauses) => {
+                let mut resolved = Vec::with_capacity(clauses.len());
+                for (occur, clause) in clauses {
+                    resolved.push((occur, Self::resolve(clause)?));
+                }
+                Ok(Self::Group(resolved))
+            }
+            Node::Boosted(node, boost) => Ok(Self::Boosted(Box::new(Self::resolve(*node)?), boost)),
+            Node::Term(name, term) => {
+                let field = match name {
+                    None => Field::AllText,
+                    Some(name) => Field::from_name(&name).ok_or(QueryError::Field(name))?,
+                };
+                Self::with_field(field, term)
+            }
+        }
+    }
+
+    fn with_field(field: Field, term: Term) -> Result<Self, QueryError> {
+        match field {
+            Field::AllText | Field::Any if is_any_value(&term) => Ok(Self::Everything),
+            Field::AllText => match term {
+                Term::Word(text) | Term::Phrase(text) => Ok(Self::Contains(text)),
+                term => Ok(Self::Field(Field::AllText, term)),
+            },
+            Field::Any => Err(QueryError::Field("* (it has only the value *)".to_owned())),
+            field if field.is_date() && !is_any_value(&term) => Ok(Self::Field(field, with_dates(term)?)),
+            field => Ok(Self::Field(field, term)),
         }
     }
 
     /// Returns the number of values and groups of words, without complete ids and names: clients send long lists of them.
     pub(super) fn count(&self) -> usize {
         match self {
-            Self::All(clauses) | Self::Any(clauses) => clauses.iter().map(Self::count).sum(),
-            Self::Not(clause) => clause.count(),
-            Self::Is(Field::Id | Field::Name, Value::Exactly(_)) => 0,
-            Self::Is(..) | Self::Words(_) => 1,
+            Self::Everything | Self::Field(Field::Id | Field::Name, Term::Word(_) | Term::Phrase(_)) => 0,
+            Self::Group(clauses) => clauses.iter().map(|(_, clause)| clause.count()).sum(),
+            Self::AtLeast(_, clauses) => clauses.iter().map(Self::count).sum(),
+            Self::Boosted(clause, _) => clause.count(),
+            Self::Field(..) | Self::Contains(_) | Self::Words(_) => 1,
         }
     }
 
-    /// Returns the words for ranking: all that are not negated.
+    /// Returns the number of groups of words without a field. Adjacent mandatory words are one group.
+    pub(super) fn word_groups(&self) -> usize {
+        match self {
+            Self::Everything | Self::Field(..) => 0,
+            Self::Contains(_) | Self::Words(_) | Self::AtLeast(..) => 1,
+            Self::Boosted(clause, _) => clause.word_groups(),
+            Self::Group(clauses) => {
+                let (mut groups, mut is_after_word) = (0, false);
+                for (occur, clause) in clauses {
+                    let is_word = *occur == Occur::Mandatory && matches!(clause, Self::Contains(_));
+                    groups += if is_word && is_after_word { 0 } else { clause.word_groups() };
+                    is_after_word = is_word;
+                }
+                groups
+            }
+        }
+    }
+
+    /// Returns the words for ranking: all that are not prohibited.
     pub(super) fn ranking_words(&self) -> String {
         let mut words = Vec::new();
-        self.visit(
-            &mut |text, wanted| {
-                if wanted {
-                    words.push(text.to_owned())
-                }
-            },
-            true,
-        );
+        self.add_words(&mut words);
         words.join(" ")
     }
 
-    /// Returns every group of words.
-    pub(super) fn texts(&self) -> Vec<String> {
-        let mut texts = Vec::new();
-        self.visit(&mut |text, _| texts.push(text.to_owned()), true);
-        texts
-    }
-
-    fn visit(&self, see: &mut impl FnMut(&str, bool), wanted: bool) {
+    fn add_words<'c>(&'c self, words: &mut Vec<&'c str>) {
         match self {
-            Self::All(clauses) | Self::Any(clauses) => clauses.iter().for_each(|clause| clause.visit(see, wanted)),
-            Self::Not(clause) => clause.visit(see, !wanted),
-            Self::Words(text) => see(text, wanted),
-            Self::Is(..) => {}
+            Self::Everything | Self::Field(..) => {}
+            Self::Group(clauses) => {
+                for (_, clause) in clauses.iter().filter(|(occur, _)| *occur != Occur::Prohibited) {
+                    clause.add_words(words);
+                }
+            }
+            Self::AtLeast(_, clauses) => clauses.iter().for_each(|clause| clause.add_words(words)),
+            Self::Boosted(clause, _) => clause.add_words(words),
+            Self::Contains(text) | Self::Words(text) => words.push(text),
         }
     }
 
-    /// If true, a dataset matches. `found` contains the places of the datasets with each group of words.
-    pub(super) fn holds(&self, table: &Table, place: u32, found: &FxHashMap<String, FxHashSet<u32>>) -> bool {
+    /// Calls a function with each clause that has no parts.
+    pub(super) fn visit<'c>(&'c self, see: &mut impl FnMut(&'c Self)) {
         match self {
-            Self::All(clauses) => clauses.iter().all(|clause| clause.holds(table, place, found)),
-            Self::Any(clauses) => clauses.iter().any(|clause| clause.holds(table, place, found)),
-            Self::Not(clause) => !clause.holds(table, place, found),
-            Self::Words(text) => found.get(text).is_some_and(|places| places.contains(&place)),
-            Self::Is(field, value) => value.holds(*field, table, &table.rows[place as usize]),
+            Self::Group(clauses) => clauses.iter().for_each(|(_, clause)| clause.visit(see)),
+            Self::AtLeast(_, clauses) => clauses.iter().for_each(|clause| clause.visit(see)),
+            Self::Boosted(clause, _) => clause.visit(see),
+            leaf => see(leaf),
         }
+    }
+
+    /// If true, the texts of packages decide the clause.
+    pub(super) fn needs_texts(&self) -> bool {
+        let mut needs = false;
+        self.visit(&mut |clause| {
+            needs |= matches!(clause, Self::Field(Field::Text(_) | Field::String(_) | Field::AllText, _));
+        });
+        needs
     }
 }
 
-impl Value {
-    fn holds(&self, field: Field, table: &Table, row: &Row) -> bool {
+/// Converts the texts of a term to dates.
+fn with_dates(term: Term) -> Result<Term, QueryError> {
+    let converted = |text: String| date(&text).ok_or(QueryError::Date(text));
+    let bound = |bound: Option<String>| bound.map(converted).transpose();
+    match term {
+        Term::Word(text) | Term::Phrase(text) => converted(text).map(Term::Word),
+        Term::Range { from, to, inclusive } => Ok(Term::Range { from: bound(from)?, to: bound(to)?, inclusive }),
+        Term::Near(text, _) | Term::Similar(text, _) => Err(QueryError::Unsupported("similar dates", text)),
+        Term::Like(_) => Err(QueryError::Unsupported("patterns of dates", "use a range: [2020-01-01 TO *]".to_owned())),
+    }
+}
+
+/// If true, a text names a field.
+fn names_field(text: &str) -> bool {
+    let starts =
+        text.split(|c: char| c.is_whitespace() || c == '(').map(|word| word.trim_start_matches(['+', '-', '!']));
+    let mut named = starts.filter_map(|word| word.split_once(':'));
+    named.any(|(name, _)| is_field(name) || name == "_query_" || name == "_val_")
+}
+
+/// If true, a text has an operator of Solr that is no punctuation.
+fn has_operator(text: &str) -> bool {
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let has_edits_or_boost = |word: &str| {
+        let marked = word.rsplit_once(['~', '^']);
+        marked.is_some_and(|(before, number)| {
+            before.ends_with(|c: char| c.is_alphanumeric() || c == '"' || c == ')') && is_number(number)
+        })
+    };
+    text.split_whitespace().any(|word| {
+        let signed = word
+            .strip_prefix(['+', '-', '!'])
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '"' || c == '('));
+        let has_pattern = word.len() > 1 && word.contains('*') && word.contains(char::is_alphanumeric);
+        matches!(word, "AND" | "OR" | "NOT" | "&&" | "||")
+            || signed
+            || has_pattern
+            || word.starts_with('"')
+            || has_edits_or_boost(word)
+    })
+}
+
+/// The datasets that match a clause, and their scores if there are any.
+struct Matches {
+    marks: Vec<bool>,
+    /// Scores of a query without words of its own, by place; empty for filters.
+    scores: Vec<f64>,
+}
+
+/// Input of the evaluation of clauses.
+pub(super) struct Evaluation<'e> {
+    pub(super) table: &'e Table,
+    /// Texts of packages, if a clause needs them.
+    pub(super) texts: Option<&'e Texts>,
+    /// The datasets with each text of a clause that the index decides. Without a word to look up: `None`.
+    pub(super) found: FxHashMap<String, Option<Vec<u32>>>,
+}
+
+impl Evaluation<'_> {
+    /// Returns for each dataset if it matches a clause.
+    pub(super) fn marks(&self, clause: &Clause) -> Vec<bool> {
+        match self.evaluate(clause, false) {
+            Some(matches) => matches.marks,
+            None => vec![false; self.table.rows.len()],
+        }
+    }
+
+    /// Returns for each dataset the score of the fields that match: rare values count more, and boosts multiply.
+    pub(super) fn field_scores(&self, clause: &Clause) -> Vec<f64> {
+        match self.evaluate(clause, true) {
+            Some(matches) => matches.scores,
+            None => vec![0.0; self.table.rows.len()],
+        }
+    }
+
+    /// Evaluates a clause. `None`: its text has no word, and the clause is no part of its group.
+    fn evaluate(&self, clause: &Clause, scored: bool) -> Option<Matches> {
+        let datasets = self.table.rows.len();
+        let scores_of = |marks: Vec<bool>, score: f64| {
+            let scores =
+                if scored { marks.iter().map(|mark| if *mark { score } else { 0.0 }).collect() } else { Vec::new() };
+            Some(Matches { marks, scores })
+        };
+        match clause {
+            Clause::Everything => scores_of(vec![true; datasets], 0.0),
+            Clause::Group(clauses) => Some(self.group(clauses, scored)),
+            Clause::AtLeast(required, clauses) => {
+                let parts: Vec<Matches> = clauses.iter().filter_map(|clause| self.evaluate(clause, scored)).collect();
+                let required = (*required).min(parts.len()).max(1);
+                let marks =
+                    (0..datasets).map(|place| parts.iter().filter(|part| part.marks[place]).count() >= required);
+                scores_of(marks.collect(), 1.0)
+            }
+            Clause::Boosted(clause, boost) => {
+                let mut matches = self.evaluate(clause, scored)?;
+                matches.scores.iter_mut().for_each(|score| *score *= boost);
+                Some(matches)
+            }
+            Clause::Contains(text) | Clause::Words(text) => {
+                let places = self.found.get(text)?.as_ref()?;
+                let mut marks = vec![false; datasets];
+                places.iter().for_each(|place| marks[*place as usize] = true);
+                scores_of(marks, 1.0)
+            }
+            Clause::Field(field, term) => {
+                let marks = self.field(field, term)?;
+                let is_exact = matches!(term, Term::Word(_) | Term::Phrase(_) | Term::Near(..));
+                let score = if is_exact && scored { rarity(&marks) } else { 1.0 };
+                scores_of(marks, score)
+            }
+        }
+    }
+
+    fn group(&self, clauses: &[(Occur, Clause)], scored: bool) -> Matches {
+        let datasets = self.table.rows.len();
+        let mut mandatory: Option<Vec<bool>> = None;
+        let mut optional: Option<Vec<bool>> = None;
+        let mut prohibited = vec![false; datasets];
+        let mut scores = if scored { vec![0.0; datasets] } else { Vec::new() };
+        for (occur, clause) in clauses {
+            let Some(part) = self.evaluate(clause, scored && *occur != Occur::Prohibited) else { continue };
+            scores.iter_mut().zip(&part.scores).for_each(|(all, one)| *all += one);
+            match occur {
+                Occur::Mandatory => match &mut mandatory {
+                    Some(marks) => marks.iter_mut().zip(part.marks).for_each(|(all, one)| *all &= one),
+                    None => mandatory = Some(part.marks),
+                },
+                Occur::Optional => match &mut optional {
+                    Some(marks) => marks.iter_mut().zip(part.marks).for_each(|(all, one)| *all |= one),
+                    None => optional = Some(part.marks),
+                },
+                Occur::Prohibited => prohibited.iter_mut().zip(part.marks).for_each(|(all, one)| *all |= one),
+            }
+        }
+        // Prohibited clauses alone match nothing, as in Solr.
+        let mut marks = mandatory.or(optional).unwrap_or_else(|| vec![false; datasets]);
+        marks.iter_mut().zip(prohibited).for_each(|(mark, excluded)| *mark &= !excluded);
+        Matches { marks, scores }
+    }
+
+    /// Returns for each dataset if a field matches a term. `None` if the term has no word.
+    fn field(&self, field: &Field, term: &Term) -> Option<Vec<bool>> {
+        let rows = &self.table.rows;
+        let mut marks = vec![false; rows.len()];
+        let is_match = |value: &str| matches_string(term, value);
         match field {
             Field::Facet(facet) => {
-                let values = &table.values(facet).all;
-                let mut names = row.values(facet).iter().map(|place| values[*place as usize].name.as_str());
-                if facet.is_text() {
-                    names.any(|name| self.in_text(name))
-                } else {
-                    names.any(|name| self.matches(name))
+                let matching: Vec<bool> =
+                    self.table.values(*facet).all.iter().map(|value| is_match(&value.name)).collect();
+                for (mark, row) in marks.iter_mut().zip(rows) {
+                    *mark = row.values(*facet).iter().any(|place| matching[*place as usize]);
                 }
             }
-            Field::Id => self.matches(row.id.as_str()),
-            Field::Name => self.matches(&row.name),
-            Field::Title => self.in_text(&row.folded),
-            Field::Modified => row.modified.as_deref().is_some_and(|date| self.matches(date)),
-            Field::Created => row.created.as_deref().is_some_and(|date| self.matches(date)),
-            Field::Notes => self.in_text(&row.notes),
-            Field::Url => row.url.as_deref().is_some_and(|url| self.matches(url)),
-            Field::Version => row.version.as_deref().is_some_and(|version| self.matches(version)),
-            Field::ResourceName => row.resources.iter().any(|resource| self.in_text(&resource.name)),
-            Field::ResourceUrl => row.resources.iter().any(|resource| self.matches(&resource.url)),
-            Field::ResourceDescription => row.resources.iter().any(|resource| self.in_text(&resource.description)),
-            Field::Extra(key) => row.extras.iter().any(|(known, value)| *known == key && self.in_text(value)),
-            Field::Absent => false,
-            Field::Fixed(value) => self.matches(value),
-            Field::Text | Field::Any => true,
-        }
-    }
-
-    fn matches(&self, text: &str) -> bool {
-        match self {
-            Self::Exactly(value) => value == text,
-            Self::Like(pattern) => like(&pattern.chars().collect::<Vec<_>>(), text),
-            Self::Range { from, to, inclusive } => {
-                let above = |from: &String| from.as_str() < text || inclusive[0] && from == text;
-                let below = |to: &String| text < to.as_str() || inclusive[1] && to == text;
-                from.as_ref().is_none_or(above) && to.as_ref().is_none_or(below)
+            Field::Id => marks.iter_mut().zip(rows).for_each(|(mark, row)| *mark = is_match(row.id.as_str())),
+            Field::Name => marks.iter_mut().zip(rows).for_each(|(mark, row)| *mark = is_match(&row.name)),
+            Field::TitleString => marks.iter_mut().zip(rows).for_each(|(mark, row)| *mark = is_match(&row.title)),
+            Field::Modified => {
+                marks
+                    .iter_mut()
+                    .zip(rows)
+                    .for_each(|(mark, row)| *mark = row.modified.as_deref().is_some_and(is_match));
             }
-        }
-    }
-
-    /// If true, the words of the value are consecutive words of the text.
-    fn in_text(&self, text: &str) -> bool {
-        let compared = text.chars().take(COMPARED).collect::<String>().to_lowercase();
-        let held = words(&compared);
-        match self {
-            Self::Exactly(value) => {
-                let value = value.to_lowercase();
-                let sought = words(&value);
-                !sought.is_empty() && held.windows(sought.len()).any(|run| run == sought)
+            Field::Created => {
+                marks.iter_mut().zip(rows).for_each(|(mark, row)| *mark = row.created.as_deref().is_some_and(is_match));
             }
-            Self::Like(pattern) => {
-                let pattern: Vec<char> = pattern.to_lowercase().chars().collect();
-                held.iter().any(|word| like(&pattern, word))
-            }
-            Self::Range { .. } => self.matches(text),
-        }
-    }
-}
-
-/// Splits a text into words. Those of patterns may contain `*` and `?`.
-fn words(text: &str) -> Vec<&str> {
-    let parted = text.split(|c: char| !c.is_alphanumeric() && c != '*' && c != '?');
-    parted.filter(|word| !word.is_empty()).collect()
-}
-
-/// If true, the first [`COMPARED`] characters of a text match a pattern with `*` and `?`. Backtracks only to the last `*`, so
-/// the time is bounded.
-fn like(pattern: &[char], text: &str) -> bool {
-    let text: Vec<char> = text.chars().take(COMPARED).collect();
-    let (mut at, mut place, mut star) = (0, 0, None);
-    while place < text.len() {
-        match pattern.get(at) {
-            Some('*') => {
-                star = Some((at, place));
-                at += 1;
-            }
-            Some(&sought) if sought == '?' || sought == text[place] => (at, place) = (at + 1, place + 1),
-            _ => match &mut star {
-                Some((after, from)) => {
-                    *from += 1;
-                    (at, place) = (*after + 1, *from);
+            Field::Fixed(value) => marks.fill(is_match(value)),
+            Field::String(name) => {
+                for (place, values) in self.texts.into_iter().flat_map(|texts| texts.strings(name)) {
+                    if let Some(mark) = marks.get_mut(place as usize) {
+                        *mark = values.iter().any(|value| is_match(value));
+                    }
                 }
-                None => return false,
-            },
-        }
-    }
-    pattern[at..].iter().all(|rest| *rest == '*')
-}
-
-fn names_field(text: &str) -> bool {
-    let starts = text.split(|c: char| c.is_whitespace() || c == '(').map(|word| word.trim_start_matches(['+', '-']));
-    starts.filter_map(|word| word.split_once(':')).any(|(name, _)| Field::of_name(name).is_some())
-}
-
-fn parse(text: &str, unknown: UnknownField) -> Result<Clause, QueryError> {
-    if text.chars().count() > LONGEST {
-        return Err(QueryError::Long(LONGEST));
-    }
-    let mut parser = Parser { tokens: tokens(text, unknown)?.into_iter().peekable(), depth: 0 };
-    if parser.tokens.peek().is_none() {
-        return Ok(Clause::All(Vec::new()));
-    }
-    let clause = parser.any(None)?;
-    match parser.tokens.next() {
-        None => Ok(clause),
-        Some(token) => Err(token.unexpected()),
-    }
-}
-
-impl Token {
-    fn unexpected(self) -> QueryError {
-        QueryError::Unexpected(match self {
-            Self::Open => "(".to_owned(),
-            Self::Close => ")".to_owned(),
-            Self::And => "AND".to_owned(),
-            Self::Or => "OR".to_owned(),
-            Self::Not => "NOT".to_owned(),
-            Self::Plus => "+".to_owned(),
-            Self::Field(name) => format!("{name}:"),
-            Self::Word(text) | Self::Quoted(text) => text,
-            Self::Range { from, to, .. } => format!("[{from} TO {to}]"),
-        })
-    }
-}
-
-struct Parser {
-    tokens: Peekable<IntoIter<Token>>,
-    depth: usize,
-}
-
-impl Parser {
-    fn any(&mut self, field: Option<Field>) -> Result<Clause, QueryError> {
-        let mut clauses = vec![self.all(field)?];
-        while self.tokens.next_if_eq(&Token::Or).is_some() {
-            clauses.push(self.all(field)?);
-        }
-        Ok(alone(clauses, Clause::Any))
-    }
-
-    fn all(&mut self, field: Option<Field>) -> Result<Clause, QueryError> {
-        let mut clauses = vec![self.one(field)?];
-        loop {
-            let joined = self.tokens.next_if_eq(&Token::And).is_some();
-            if !joined && matches!(self.tokens.peek(), None | Some(Token::Or | Token::Close)) {
-                return Ok(alone(clauses, Clause::All));
             }
-            let next = self.one(field)?;
-            match (clauses.last_mut(), next) {
-                // Adjacent words form one group.
-                (Some(Clause::Words(words)), Clause::Words(more)) if !joined => *words = format!("{words} {more}"),
-                (_, next) => clauses.push(next),
+            Field::Text(name) if is_any_value(term) => self.texts?.mark_all(name, &mut marks),
+            Field::Text(name) => {
+                let texts = self.texts?;
+                texts.mark_text(name, &texts.word_sets(name, term)?, &mut marks);
             }
-        }
-    }
-
-    fn one(&mut self, field: Option<Field>) -> Result<Clause, QueryError> {
-        match self.tokens.next().ok_or(QueryError::End)? {
-            Token::Plus => self.deeper(|parser| parser.one(field)),
-            Token::Not => self.deeper(|parser| Ok(Clause::Not(Box::new(parser.one(field)?)))),
-            Token::Open => self.deeper(|parser| {
-                let clause = parser.any(field)?;
-                parser.tokens.next_if_eq(&Token::Close).map(|_| clause).ok_or(QueryError::Open(')'))
-            }),
-            Token::Field(name) if field.is_none() => {
-                let field = Field::of_name(&name).ok_or(QueryError::Field(name))?;
-                self.deeper(|parser| parser.one(Some(field)))
+            Field::AllText => {
+                let texts = self.texts?;
+                texts.mark_any_text(&texts.word_sets("text", term)?, &mut marks);
             }
-            Token::Word(text) if text.contains(['*', '?']) => leaf(field, text, Value::Like),
-            Token::Word(text) | Token::Quoted(text) => leaf(field, text, Value::Exactly),
-            Token::Range { from, to, inclusive } => range(field, &from, &to, inclusive),
-            token => Err(token.unexpected()),
+            Field::Absent | Field::Any => {}
         }
-    }
-
-    fn deeper(&mut self, parse: impl FnOnce(&mut Self) -> Result<Clause, QueryError>) -> Result<Clause, QueryError> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err(QueryError::Deep(DEEPEST));
-        }
-        let clause = parse(self)?;
-        self.depth -= 1;
-        Ok(clause)
+        Some(marks)
     }
 }
 
-fn alone(mut clauses: Vec<Clause>, join: impl FnOnce(Vec<Clause>) -> Clause) -> Clause {
-    match clauses.pop() {
-        Some(only) if clauses.is_empty() => only,
-        last => join(clauses.into_iter().chain(last).collect()),
-    }
-}
-
-fn leaf(field: Option<Field>, text: String, value: impl FnOnce(String) -> Value) -> Result<Clause, QueryError> {
-    match field {
-        None | Some(Field::Text | Field::Any) if text.chars().all(|c| c == '*') => Ok(Clause::All(Vec::new())),
-        None | Some(Field::Text | Field::Any) => Ok(Clause::Words(text)),
-        Some(field) if field.is_date() && !text.contains('*') => {
-            Ok(Clause::Is(field, Value::Exactly(date(&text).ok_or(QueryError::Date(text))?)))
-        }
-        Some(field) => Ok(Clause::Is(field, value(text))),
-    }
-}
-
-fn range(field: Option<Field>, from: &str, to: &str, inclusive: [bool; 2]) -> Result<Clause, QueryError> {
-    let field = field.filter(|field| *field != Field::Text).ok_or(QueryError::Range)?;
-    let bound = |text: &str| match text {
-        "*" => Ok(None),
-        text if field.is_date() => date(text).map(Some).ok_or_else(|| QueryError::Date(text.to_owned())),
-        text => Ok(Some(text.to_owned())),
-    };
-    Ok(Clause::Is(field, Value::Range { from: bound(from)?, to: bound(to)?, inclusive }))
-}
-
-/// If true, a character ends a word.
-fn ends(character: char) -> bool {
-    character.is_whitespace() || "()\"[]{}".contains(character)
-}
-
-fn tokens(text: &str, unknown: UnknownField) -> Result<Vec<Token>, QueryError> {
-    let mut tokens = Vec::new();
-    let mut rest = text.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let behind = &rest[first.len_utf8()..];
-        let (token, next) = match first {
-            '(' => (Token::Open, behind),
-            ')' => (Token::Close, behind),
-            '+' => (Token::Plus, behind),
-            '-' | '!' => (Token::Not, behind),
-            '"' => quoted(behind)?,
-            '[' | '{' => ranged(first, behind)?,
-            ']' | '}' => return Err(QueryError::Unexpected(first.to_string())),
-            _ => worded(rest, unknown),
-        };
-        tokens.push(token);
-        rest = next.trim_start();
-    }
-    Ok(tokens)
-}
-
-fn quoted(text: &str) -> Result<(Token, &str), QueryError> {
-    let (mut value, mut characters) = (String::new(), text.char_indices());
-    while let Some((place, character)) = characters.next() {
-        match character {
-            '"' => return Ok((Token::Quoted(value), &text[place + 1..])),
-            '\\' => value.extend(characters.next().map(|(_, escaped)| escaped)),
-            other => value.push(other),
-        }
-    }
-    Err(QueryError::Open('"'))
-}
-
-fn ranged(first: char, text: &str) -> Result<(Token, &str), QueryError> {
-    let end = text.find([']', '}']).ok_or(QueryError::Open(if first == '[' { ']' } else { '}' }))?;
-    let (from, to) = text[..end].split_once(" TO ").ok_or(QueryError::Range)?;
-    let bound = |text: &str| text.trim().trim_matches('"').to_owned();
-    let (from, to, inclusive) = (bound(from), bound(to), [first == '[', text[end..].starts_with(']')]);
-    if from.is_empty() || to.is_empty() {
-        return Err(QueryError::Range);
-    }
-    Ok((Token::Range { from, to, inclusive }, &text[end + 1..]))
-}
-
-/// Parses a word, an operator, or a field name with its colon.
-fn worded(text: &str, unknown: UnknownField) -> (Token, &str) {
-    let (mut word, mut characters) = (String::new(), text.char_indices());
-    while let Some((place, character)) = characters.next() {
-        match character {
-            '\\' => word.extend(characters.next().map(|(_, escaped)| escaped)),
-            ':' if is_field(&word, unknown) => return (Token::Field(word), &text[place + 1..]),
-            other if ends(other) => return (operator(word), &text[place..]),
-            other => word.push(other),
-        }
-    }
-    (operator(word), "")
-}
-
-fn is_field(word: &str, unknown: UnknownField) -> bool {
-    let name = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '*');
-    Field::of_name(word).is_some() || name && unknown == UnknownField::Refused
-}
-
-fn operator(word: String) -> Token {
-    match word.as_str() {
-        "AND" | "&&" => Token::And,
-        "OR" | "||" => Token::Or,
-        "NOT" => Token::Not,
-        _ => Token::Word(word),
-    }
+/// Returns the weight of a match: the fewer datasets match, the higher.
+fn rarity(marks: &[bool]) -> f64 {
+    let (all, matching) = (marks.len() as f64, marks.iter().filter(|mark| **mark).count() as f64);
+    (1.0 + (all - matching + 0.5) / (matching + 0.5)).ln()
 }
 
 /// Sort order, the most significant key first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Sort {
     pub(super) by: SortField,
     pub(super) descending: bool,
 }
 
 /// Sort key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum SortField {
     Score,
     Modified,
@@ -517,6 +558,11 @@ pub(super) enum SortField {
     Title,
     Name,
     Id,
+    /// A field with at most one value.
+    Facet(Facet),
+    String(&'static str),
+    /// A field that no dataset has: it changes no order.
+    Absent,
 }
 
 impl Sort {
@@ -535,14 +581,23 @@ impl Sort {
     fn one(part: &str) -> Result<Self, QueryError> {
         let invalid = || QueryError::Sort(part.to_owned());
         let mut words = part.split_whitespace();
-        let by = match words.next().ok_or_else(invalid)? {
+        let name = words.next().ok_or_else(invalid)?;
+        let by = match name {
             "score" | "relevance" => SortField::Score,
-            "metadata_modified" => SortField::Modified,
-            "metadata_created" => SortField::Created,
-            "title" | "title_string" => SortField::Title,
-            "name" => SortField::Name,
-            "id" => SortField::Id,
-            _ => return Err(invalid()),
+            "title" => SortField::Title,
+            other => match Field::from_name(other) {
+                Some(Field::Modified) => SortField::Modified,
+                Some(Field::Created) => SortField::Created,
+                Some(Field::TitleString) => SortField::Title,
+                Some(Field::Name) => SortField::Name,
+                Some(Field::Id) => SortField::Id,
+                Some(Field::Facet(facet @ (Facet::Organization | Facet::LicenseId | Facet::IsOpen))) => {
+                    SortField::Facet(facet)
+                }
+                Some(Field::String(field @ ("url" | "version" | "license"))) => SortField::String(field),
+                Some(Field::Fixed(_) | Field::Absent) => SortField::Absent,
+                _ => return Err(invalid()),
+            },
         };
         let descending = match words.next().map(str::to_ascii_lowercase).as_deref() {
             None | Some("asc") => false,
@@ -550,23 +605,5 @@ impl Sort {
             Some(_) => return Err(invalid()),
         };
         if words.next().is_some() { Err(invalid()) } else { Ok(Self { by, descending }) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_and_patterns_are_compared_with_the_beginning_of_a_text() {
-        let exactly = |words: &str| Value::Exactly(words.to_owned());
-        assert!(exactly("ÉCOLE b").in_text("École-B (c)") && !exactly("école c").in_text("École-B (c)"));
-        let long = "a ".repeat(4_000_000) + "end";
-        for _ in 0..50 {
-            assert!(exactly("a a").in_text(&long) && !exactly("end").in_text(&long));
-        }
-        let pattern = Value::Like(format!("*{}b", "a".repeat(2000)));
-        assert!(!pattern.matches(&"a".repeat(4_000_000)));
-        assert!(Value::Like("E?h*".to_owned()).in_text("my echo") && !Value::Like("e?".to_owned()).in_text("my echo"));
     }
 }

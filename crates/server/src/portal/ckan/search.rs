@@ -1,16 +1,17 @@
-//! `package_search`: the engine finds words; the table decides all other clauses.
+//! `package_search`: the engine finds words; the table and the texts of packages decide all other clauses.
 
 use super::error::{ActionError, QueryError};
-use super::parameters::Default as Flag;
-use super::query::{Clause, LONGEST, Sort, SortField};
+use super::parameters::{Default as Flag, Parameters};
+use super::query::{Clause, Evaluation, Field, MinimumMatch, QueryOptions, Sort, SortField};
+use super::syntax::{DefaultOperator, MAX_CHARACTERS};
 use super::table::{Facet, Row, Table};
 use super::{Call, MOST};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::FieldMatch;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value, json};
-use std::cmp::Ordering;
-use std::collections::hash_map::Entry;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 
 /// Default order.
 const SORT: &str = "score desc, metadata_modified desc";
@@ -23,6 +24,30 @@ const MOST_WORDS: usize = 5;
 /// Maximum number of clauses of a query with its filters. Each of them is compared with every dataset.
 const MOST_CLAUSES: usize = 50;
 
+/// Parameters of a search that are read.
+const PARAMETERS: [&str; 20] = [
+    "q",
+    "fq",
+    "fq_list",
+    "rows",
+    "start",
+    "sort",
+    "fl",
+    "facet",
+    "facet.field",
+    "facet.limit",
+    "facet.mincount",
+    "facet.sort",
+    "mm",
+    "q.op",
+    "defType",
+    "wt",
+    "include_private",
+    "include_drafts",
+    "include_deleted",
+    "use_default_schema",
+];
+
 /// Parsed parameters of a search.
 struct Request {
     query: Clause,
@@ -31,10 +56,23 @@ struct Request {
     sorted: String,
     start: usize,
     rows: usize,
-    facets: Vec<Facet>,
+    facets: Vec<CountedField>,
     values: usize,
     least: usize,
+    order: ValueOrder,
     fields: Vec<String>,
+}
+
+/// A field whose values are counted, with its name.
+struct CountedField(String, Field);
+
+/// Order of the values of a facet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ValueOrder {
+    /// The most frequent first.
+    Count,
+    /// By title.
+    Title,
 }
 
 /// A dataset found.
@@ -53,20 +91,24 @@ struct Score {
 impl Request {
     fn read(call: &Call<'_>) -> Result<Self, ActionError> {
         let parameters = call.parameters;
+        check_names(parameters)?;
         let text = |name| parameters.text(name).map(|text| text.filter(|text| !text.trim().is_empty()));
         let sorted = text("sort")?.unwrap_or_else(|| SORT.to_owned());
         let query = text("q")?.unwrap_or_default();
         let filters: Vec<String> = text("fq")?.into_iter().chain(parameters.list("fq_list", &[])?).collect();
-        if [&query].into_iter().chain(&filters).map(|text| text.chars().count()).sum::<usize>() > LONGEST {
-            return Err(QueryError::LongTogether(LONGEST).into());
+        if [&query].into_iter().chain(&filters).map(|text| text.chars().count()).sum::<usize>() > MAX_CHARACTERS {
+            return Err(QueryError::LongTogether(MAX_CHARACTERS).into());
         }
-        let query = Clause::query(&query)?;
-        let filters: Vec<Clause> = filters.iter().map(|filter| Clause::filter(filter)).collect::<Result<_, _>>()?;
+        let options = query_options(parameters)?;
+        let query = Clause::query(&query, &options)?;
+        let operator = options.operator.unwrap_or_default();
+        let filters: Vec<Clause> =
+            filters.iter().map(|filter| Clause::filter(filter, operator)).collect::<Result<_, _>>()?;
         let clauses = || [&query].into_iter().chain(&filters);
         if clauses().map(Clause::count).sum::<usize>() > MOST_CLAUSES {
             return Err(QueryError::Clauses(MOST_CLAUSES).into());
         }
-        if clauses().map(|clause| clause.texts().len()).sum::<usize>() > MOST_WORDS {
+        if clauses().map(Clause::word_groups).sum::<usize>() > MOST_WORDS {
             return Err(QueryError::Words(MOST_WORDS).into());
         }
         Ok(Self {
@@ -79,20 +121,60 @@ impl Request {
             facets: facets(call)?,
             values: parameters.limit("facet.limit")?.unwrap_or(VALUES),
             least: parameters.natural("facet.mincount")?.unwrap_or(1),
+            order: match text("facet.sort")?.as_deref() {
+                None | Some("count" | "true") => ValueOrder::Count,
+                Some("index" | "false") => ValueOrder::Title,
+                Some(other) => return Err(QueryError::Parameter("facet.sort", other.to_owned()).into()),
+            },
             fields: parameters.list("fl", &[',', ' '])?,
         })
     }
 }
 
-fn facets(call: &Call<'_>) -> Result<Vec<Facet>, ActionError> {
+/// Rejects parameters that would have no effect, as CKAN does.
+fn check_names(parameters: &Parameters) -> Result<(), QueryError> {
+    let unknown: Vec<String> =
+        parameters.names().filter(|name| !PARAMETERS.contains(name)).map(str::to_owned).collect();
+    if unknown.is_empty() { Ok(()) } else { Err(QueryError::Parameters(unknown)) }
+}
+
+fn query_options(parameters: &Parameters) -> Result<QueryOptions, ActionError> {
+    let text = |name| parameters.text(name).map(|text| text.filter(|text| !text.trim().is_empty()));
+    let operator = match text("q.op")?.as_deref().map(str::to_ascii_uppercase).as_deref() {
+        None => None,
+        Some("AND") => Some(DefaultOperator::And),
+        Some("OR") => Some(DefaultOperator::Or),
+        Some(other) => return Err(QueryError::Parameter("q.op", other.to_owned()).into()),
+    };
+    let is_standard = match text("defType")?.as_deref() {
+        None | Some("dismax" | "edismax") => false,
+        Some("lucene") => true,
+        Some(other) => return Err(QueryError::Parameter("defType", other.to_owned()).into()),
+    };
+    if let Some(format) = text("wt")?.filter(|format| format != "json") {
+        return Err(QueryError::Parameter("wt", format).into());
+    }
+    let minimum_match = text("mm")?.map(|text| MinimumMatch::parse(&text)).transpose()?;
+    Ok(QueryOptions { operator, minimum_match, is_standard })
+}
+
+fn facets(call: &Call<'_>) -> Result<Vec<CountedField>, ActionError> {
     if !call.parameters.flag("facet", Flag::Yes)? {
         return Ok(Vec::new());
     }
-    let mut facets = Vec::new();
+    let mut facets: Vec<CountedField> = Vec::new();
     for name in call.parameters.list("facet.field", &[',', ' '])? {
-        let facet = Facet::of_name(&name).ok_or(QueryError::Field(name))?;
-        if !facets.contains(&facet) {
-            facets.push(facet);
+        let name = if name == "owner_org" { "organization".to_owned() } else { name };
+        // Names of persons are counted as a whole, and searched by words.
+        let field = match Facet::of_name(&name) {
+            Some(facet) => Field::Facet(facet),
+            None => Field::from_name(&name).ok_or_else(|| QueryError::Field(name.clone()))?,
+        };
+        if !matches!(field, Field::Facet(_) | Field::Fixed(_) | Field::String(_) | Field::Absent) {
+            return Err(QueryError::Facet(name).into());
+        }
+        if facets.iter().all(|CountedField(other, _)| *other != name) {
+            facets.push(CountedField(name, field));
         }
     }
     Ok(facets)
@@ -103,7 +185,7 @@ pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {
     let table = call.table()?;
     let words = request.query.ranking_words();
     let mut found = find(call, &table, &request, &words)?;
-    sort(&mut found, &table, &request.sort);
+    sort(&mut found, call, &table, &request.sort)?;
     let page: Vec<&FoundPackage> = found.iter().skip(request.start).take(request.rows).collect();
     let mut results = Vec::with_capacity(page.len());
     for (one, matched) in page.iter().zip(matched(call, &table, &page, &words)?) {
@@ -114,7 +196,7 @@ pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {
         }
         results.push(select_fields(package, &request.fields));
     }
-    let (counts, titled) = count(&table, &found, &request);
+    let (counts, titled) = count(call, &table, &found, &request)?;
     Ok(json!({
         "count": found.len(),
         "sort": request.sorted,
@@ -138,47 +220,91 @@ fn matched(
     Ok(call.state.searcher.matched_fields(words, &ids)?.into_iter().map(Some).collect())
 }
 
-/// Returns the datasets that match all clauses, with the scores of those that have the words.
+/// Returns the datasets that match all clauses, with the scores of those that have the words. A query without words of its own
+/// is scored by its fields.
 fn find(call: &Call<'_>, table: &Table, request: &Request, words: &str) -> Result<Vec<FoundPackage>, ActionError> {
-    let ranked = |words: &str| -> Result<FxHashMap<u32, Score>, ActionError> {
-        let (ranking, compared) = call.state.searcher.rank_all(words)?;
-        let places = ranking.iter().enumerate().filter_map(|(rank, scored)| {
-            Some((table.place(&scored.id)?, Score { order: scored.score, compares: rank < compared }))
-        });
-        Ok(places.collect())
-    };
-    let scores = if words.is_empty() { FxHashMap::default() } else { ranked(words)? };
-    let mut texts: FxHashMap<String, FxHashSet<u32>> = FxHashMap::default();
-    for text in request.query.texts().into_iter().chain(request.filters.iter().flat_map(Clause::texts)) {
-        if let Entry::Vacant(empty) = texts.entry(text) {
-            let known = empty.key() == words;
-            let found =
-                if known { scores.keys().copied().collect() } else { ranked(empty.key())?.into_keys().collect() };
-            empty.insert(found);
+    let ranked = if words.is_empty() { FxHashMap::default() } else { rank(call, table, words)? };
+    let clauses = || [&request.query].into_iter().chain(&request.filters);
+    let mut leaves = Vec::new();
+    clauses().for_each(|clause| clause.visit(&mut |leaf| leaves.push(leaf)));
+    let mut found: FxHashMap<String, Option<Vec<u32>>> = FxHashMap::default();
+    for leaf in leaves {
+        match leaf {
+            Clause::Words(text) if !found.contains_key(text) => {
+                found.insert(text.clone(), Some(ranked.keys().copied().collect()));
+            }
+            Clause::Contains(text) if !found.contains_key(text) => {
+                let ids = call.state.searcher.with_phrase(text)?;
+                let places = ids.map(|ids| ids.iter().filter_map(|id| table.place(id)).collect());
+                found.insert(text.clone(), places);
+            }
+            _ => {}
         }
     }
-    let clauses = || [&request.query].into_iter().chain(&request.filters);
-    let passing = (0..table.rows.len() as u32).filter(|place| clauses().all(|one| one.holds(table, *place, &texts)));
-    Ok(passing.map(|place| FoundPackage { place, score: scores.get(&place).copied() }).collect())
+    let texts = if clauses().any(Clause::needs_texts) { Some(table.texts(call.state)?) } else { None };
+    let evaluation = Evaluation { table, texts, found };
+    let mut passing = vec![true; table.rows.len()];
+    for clause in clauses() {
+        passing.iter_mut().zip(evaluation.marks(clause)).for_each(|(all, one)| *all &= one);
+    }
+    let by_field = if words.is_empty() { evaluation.field_scores(&request.query) } else { Vec::new() };
+    let places = (0..).zip(passing).filter(|(_, passes)| *passes).map(|(place, _)| place);
+    Ok(places
+        .map(|place: u32| {
+            let by_field = by_field.get(place as usize).map(|score| Score { order: *score, compares: false });
+            FoundPackage { place, score: ranked.get(&place).copied().or(by_field) }
+        })
+        .collect())
 }
 
-/// Sorts by each key, finally by name. Missing dates are last in both directions.
-fn sort(found: &mut [FoundPackage], table: &Table, keys: &[Sort]) {
-    let compare = |a: &FoundPackage, b: &FoundPackage, key: &Sort| {
+/// Ranks the datasets by words.
+fn rank(call: &Call<'_>, table: &Table, words: &str) -> Result<FxHashMap<u32, Score>, ActionError> {
+    let (ranking, compared) = call.state.searcher.rank_all(words)?;
+    let mut scores = FxHashMap::default();
+    for (rank, scored) in ranking.iter().enumerate() {
+        if let Some(place) = table.place(&scored.id) {
+            scores.insert(place, Score { order: scored.score, compares: rank < compared });
+        }
+    }
+    Ok(scores)
+}
+
+/// Sorts by each key, finally by name. Missing dates and values are last in both directions.
+fn sort(found: &mut [FoundPackage], call: &Call<'_>, table: &Table, keys: &[Sort]) -> Result<(), ActionError> {
+    let mut values: Vec<FxHashMap<u32, &str>> = Vec::with_capacity(keys.len());
+    for key in keys {
+        values.push(match key.by {
+            SortField::String(field) => {
+                let strings = table.texts(call.state)?.strings(field);
+                strings.filter_map(|(place, values)| Some((place, values.first()?.as_str()))).collect()
+            }
+            _ => FxHashMap::default(),
+        });
+    }
+    let compare = |a: &FoundPackage, b: &FoundPackage, key: &Sort, values: &FxHashMap<u32, &str>| {
         let (one, other) = (&table.rows[a.place as usize], &table.rows[b.place as usize]);
         match key.by {
             SortField::Score => compare_known(a.score, b.score, key, |a, b| a.order.total_cmp(&b.order)),
             SortField::Modified => compare_known(one.modified.as_ref(), other.modified.as_ref(), key, Ord::cmp),
             SortField::Created => compare_known(one.created.as_ref(), other.created.as_ref(), key, Ord::cmp),
-            SortField::Title => with_direction(one.folded.cmp(&other.folded), key),
+            SortField::Title => with_direction(one.key.cmp(&other.key), key),
             SortField::Name => with_direction(one.name.cmp(&other.name), key),
             SortField::Id => with_direction(one.id.cmp(&other.id), key),
+            SortField::Facet(facet) => {
+                let all = &table.values(facet).all;
+                let value = |row: &Row| row.values(facet).first().map(|place| all[*place as usize].name.clone());
+                compare_known(value(one), value(other), key, Ord::cmp)
+            }
+            SortField::String(_) => compare_known(values.get(&a.place), values.get(&b.place), key, Ord::cmp),
+            SortField::Absent => Ordering::Equal,
         }
     };
     // Rows are sorted by name, and the sort is stable.
     found.sort_by(|a, b| {
-        keys.iter().map(|key| compare(a, b, key)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        let mut orders = keys.iter().zip(&values).map(|(key, values)| compare(a, b, key, values));
+        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     });
+    Ok(())
 }
 
 fn with_direction(order: Ordering, key: &Sort) -> Ordering {
@@ -203,19 +329,62 @@ fn select_fields(package: Value, fields: &[String]) -> Value {
 }
 
 /// Counts the values of facets: plainly, and with titles.
-fn count(table: &Table, found: &[FoundPackage], request: &Request) -> (Map<String, Value>, Map<String, Value>) {
+fn count(
+    call: &Call<'_>,
+    table: &Table,
+    found: &[FoundPackage],
+    request: &Request,
+) -> Result<(Map<String, Value>, Map<String, Value>), ActionError> {
     let (mut plain, mut titled) = (Map::new(), Map::new());
-    for &facet in &request.facets {
-        let rows = found.iter().map(|one| -> &Row { &table.rows[one.place as usize] });
-        let counts = table.counts(facet, rows);
-        let mut values = table.values(facet).ordered(&counts, request.least);
-        values.truncate(request.values);
-        let counted: Map<String, Value> =
-            values.iter().map(|(value, count)| (value.name.clone(), json!(count))).collect();
-        let item = |(value, count): &(&super::table::Value, usize)| json!({ "name": value.name, "display_name": value.title, "count": count });
-        let items: Vec<Value> = values.iter().map(item).collect();
-        plain.insert(facet.name().to_owned(), counted.into());
-        titled.insert(facet.name().to_owned(), json!({ "title": facet.name(), "items": items }));
+    for CountedField(field_name, field) in &request.facets {
+        let mut counted = match field {
+            Field::Facet(facet) => count_facet(table, *facet, found, request),
+            Field::Fixed(value) => vec![((*value).to_owned(), (*value).to_owned(), found.len())],
+            Field::String(field) => count_strings(call, table, field, found, request)?,
+            _ => Vec::new(),
+        };
+        counted.retain(|(.., count)| *count >= request.least);
+        counted.truncate(request.values);
+        let counts: Map<String, Value> = counted.iter().map(|(name, _, count)| (name.clone(), json!(count))).collect();
+        let items: Vec<Value> = counted
+            .iter()
+            .map(|(name, title, count)| json!({ "name": name, "display_name": title, "count": count }))
+            .collect();
+        plain.insert(field_name.clone(), counts.into());
+        titled.insert(field_name.clone(), json!({ "title": field_name, "items": items }));
     }
-    (plain, titled)
+    Ok((plain, titled))
+}
+
+/// Returns (name, title, number of datasets) of the values of a facet in the requested order.
+fn count_facet(table: &Table, facet: Facet, found: &[FoundPackage], request: &Request) -> Vec<(String, String, usize)> {
+    let rows = found.iter().map(|one| -> &Row { &table.rows[one.place as usize] });
+    let counts = table.counts(facet, rows);
+    let mut values = table.values(facet).ordered(&counts, request.least);
+    if request.order == ValueOrder::Title {
+        values.sort_by(|(one, _), (other, _)| one.order().cmp(&other.order()));
+    }
+    values.truncate(request.values);
+    values.into_iter().map(|(value, count)| (value.name.clone(), value.title.clone(), count)).collect()
+}
+
+/// Returns (value, value, number of datasets) of the values of a string field in the requested order.
+fn count_strings(
+    call: &Call<'_>,
+    table: &Table,
+    field: &str,
+    found: &[FoundPackage],
+    request: &Request,
+) -> Result<Vec<(String, String, usize)>, ActionError> {
+    let places: FxHashSet<u32> = found.iter().map(|one| one.place).collect();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, values) in table.texts(call.state)?.strings(field).filter(|(place, _)| places.contains(place)) {
+        let distinct: FxHashSet<&String> = values.iter().collect();
+        distinct.into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
+    }
+    let mut counted: Vec<(&str, usize)> = counts.into_iter().collect();
+    if request.order == ValueOrder::Count {
+        counted.sort_by_key(|(_, count)| Reverse(*count));
+    }
+    Ok(counted.into_iter().map(|(value, count)| (value.to_owned(), value.to_owned(), count)).collect())
 }

@@ -1,16 +1,16 @@
 //! In-memory table of all datasets for lists, filters and facets, cached until the index or the catalogue changes.
 
 use super::names::{License, package_name, slug};
-use super::package::extras;
-use super::query::COMPARED;
+use super::texts::Texts;
 use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::error::ApiError;
 use crate::portal::metadata::PortalMetadata;
 use lodeseek_catalog::{DatasetId, Scheme, plain_text};
+use lodeseek_index::{Collation, fold_text};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Facets of datasets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,11 +69,6 @@ impl Facet {
             _ => Self::ALL.into_iter().find(|facet| facet.name() == name),
         }
     }
-
-    /// If true, its values are texts that are matched by words.
-    pub(super) fn is_text(self) -> bool {
-        matches!(self, Self::Author | Self::Maintainer)
-    }
 }
 
 /// A value of a facet.
@@ -85,6 +80,15 @@ pub(super) struct Value {
     pub(super) url: Option<String>,
     /// Number of datasets with this value.
     pub(super) count: usize,
+    /// Sort key of the title.
+    pub(super) key: Box<[u8]>,
+}
+
+impl Value {
+    /// Returns the key of the order by title; values with equal titles are ordered by name.
+    pub(super) fn order(&self) -> (&[u8], &str) {
+        (&self.key, &self.name)
+    }
 }
 
 /// The values of a facet, with a place for each.
@@ -100,20 +104,21 @@ impl Values {
     }
 
     /// Returns the place of a value, which is added if its name is new.
-    fn place(&mut self, name: String, title: String, url: Option<String>) -> u32 {
+    fn place(&mut self, name: String, title: String, url: Option<String>, collation: &Collation) -> u32 {
         let next = self.all.len() as u32;
         let place = *self.places.entry(name.clone()).or_insert(next);
         if place == next {
-            self.all.push(Value { name, title, url, count: 0 });
+            let key = collation.key(&title);
+            self.all.push(Value { name, title, url, count: 0, key });
         }
         place
     }
 
-    /// Returns the values with at least `least` datasets, the most frequent first, then by name.
+    /// Returns the values with at least `least` datasets, the most frequent first, then by title.
     pub(super) fn ordered<'v>(&'v self, counts: &'v [usize], least: usize) -> Vec<(&'v Value, usize)> {
         let mut found: Vec<(&Value, usize)> =
             self.all.iter().zip(counts.iter().copied()).filter(|(_, count)| *count >= least).collect();
-        found.sort_by(|a, b| (Reverse(a.1), &a.0.name).cmp(&(Reverse(b.1), &b.0.name)));
+        found.sort_by(|a, b| (Reverse(a.1), a.0.order()).cmp(&(Reverse(b.1), b.0.order())));
         found
     }
 }
@@ -133,8 +138,10 @@ pub(crate) struct Row {
     pub(crate) id: DatasetId,
     pub(super) name: String,
     pub(crate) title: String,
-    /// Title in lower case, for sorting.
+    /// Title in lower case and without accents, for comparison.
     pub(super) folded: String,
+    /// Sort key of the title.
+    pub(super) key: Box<[u8]>,
     pub(crate) modified: Option<String>,
     pub(super) created: Option<String>,
     pub(super) resources: Vec<Resource>,
@@ -161,7 +168,13 @@ pub(crate) struct Table {
     values: [Values; FACETS],
     by_id: FxHashMap<DatasetId, u32>,
     by_name: FxHashMap<String, u32>,
+    /// Texts by field, computed at the first use.
+    texts: OnceLock<Texts>,
+    computing: Mutex<()>,
 }
+
+/// Language in which titles are ordered. CKAN's API has no language.
+const LANGUAGE: &str = "en";
 
 /// Cache of the table. Its generation changes with the index and the catalogue.
 pub(crate) type CachedTable = GenerationCache<(u64, u64), Table>;
@@ -176,12 +189,13 @@ impl Table {
     fn read(state: &AppState) -> Result<Self, ApiError> {
         let iris = state.store.iris();
         let mut table = Self::default();
+        let collation = Collation::new(LANGUAGE);
         for id in state.store.ids()? {
             if state.searcher.catalog().numeric_facts(&id)?.is_none() {
                 continue; // not indexed yet: no search could find it
             }
             if let Some(described) = PortalMetadata::read(&state.store, &id)? {
-                table.add(&described, iris.base());
+                table.add(&described, iris.base(), &collation);
             }
         }
         table.rows.sort_by(|a, b| a.name.cmp(&b.name));
@@ -190,7 +204,7 @@ impl Table {
         Ok(table)
     }
 
-    fn add(&mut self, described: &PortalMetadata, base: &str) {
+    fn add(&mut self, described: &PortalMetadata, base: &str, collation: &Collation) {
         let metadata = &described.dataset.metadata;
         let name = package_name(&metadata.id);
         let resource = |file: &crate::portal::metadata::File| Resource {
@@ -202,17 +216,19 @@ impl Table {
         };
         let mut values: [Vec<u32>; FACETS] = Default::default();
         for (facet, name, title, url) in values_of(described) {
-            values[facet as usize].push(self.values[facet as usize].place(name, title, url));
+            values[facet as usize].push(self.values[facet as usize].place(name, title, url, collation));
         }
         for (facet, row) in self.values.iter_mut().zip(&mut values) {
             row.sort_unstable();
             row.dedup();
             row.iter().for_each(|place| facet.all[*place as usize].count += 1);
         }
+        let title = plain_text(metadata.title());
         self.rows.push(Row {
             id: metadata.id.clone(),
-            title: plain_text(metadata.title()).into_owned(),
-            folded: plain_text(metadata.title()).to_lowercase(),
+            folded: fold_text(&title),
+            key: collation.key(&title),
+            title: title.into_owned(),
             modified: described.modified(),
             created: described.issued(),
             resources: described.files.iter().map(resource).collect(),
@@ -227,6 +243,19 @@ impl Table {
 
     pub(super) fn values(&self, facet: Facet) -> &Values {
         &self.values[facet as usize]
+    }
+
+    /// Returns the texts of all datasets. Concurrent callers wait for one computation.
+    pub(super) fn texts(&self, state: &AppState) -> Result<&Texts, ApiError> {
+        if let Some(texts) = self.texts.get() {
+            return Ok(texts);
+        }
+        let _computing = self.computing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(texts) = self.texts.get() {
+            return Ok(texts);
+        }
+        let texts = Texts::read(state, self)?;
+        Ok(self.texts.get_or_init(|| texts))
     }
 
     /// Returns the dataset of an id or name.
@@ -296,7 +325,7 @@ mod tests {
         let mut described = PortalMetadata::from_graph(&graph.finish(), &iris, &id).expect("a dataset");
         described.keywords = (0..300_000).map(|number| format!("k{}", number % 150_000)).collect();
         let mut table = Table::default();
-        table.add(&described, iris.base());
+        table.add(&described, iris.base(), &Collation::new("en"));
         let tags = table.values(Facet::Tags);
         assert_eq!((tags.all.len(), table.rows[0].values(Facet::Tags).len()), (150_000, 150_000));
         assert!(tags.all.iter().all(|tag| tag.count == 1));

@@ -1,0 +1,111 @@
+//! Arguments of tools as models write them: a number as `1.0` or `"1"`, one text where a list is expected.
+
+use serde_json::{Map, Number, Value};
+
+/// Converts arguments to the types of a tool's schema. `null` is an omitted argument.
+///
+/// # Errors
+/// The message for the model, with the name of the first argument that has another type.
+pub(super) fn convert(schema: &Map<String, Value>, arguments: Map<String, Value>) -> Result<Value, String> {
+    let mut converted = Map::new();
+    for (name, value) in arguments {
+        let kind = schema.get("properties").and_then(|properties| properties[&name]["type"].as_str());
+        if value.is_null() && kind.is_some() {
+            continue;
+        }
+        let expected = |kind: &str| format!("{name}: expected {kind}, found {}", shown(&value));
+        let value = match kind {
+            Some("integer") => integer(&value).ok_or_else(|| expected("an integer"))?.into(),
+            Some("string") => text(&value).ok_or_else(|| expected("a text"))?.into(),
+            Some("array") => list(&value).ok_or_else(|| expected("a list of texts"))?.into(),
+            // The reader of the arguments rejects unknown and missing names.
+            _ => value,
+        };
+        converted.insert(name, value);
+    }
+    Ok(converted.into())
+}
+
+fn shown(value: &Value) -> String {
+    crate::text::shorten(&value.to_string(), 80)
+}
+
+fn integer(value: &Value) -> Option<Number> {
+    let text = match value {
+        Value::Number(number) if number.is_i64() || number.is_u64() => return Some(number.clone()),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        _ => return None,
+    };
+    let number: f64 = text.parse().ok()?;
+    let is_whole = number.fract() == 0.0 && number.abs() <= 2_f64.powi(53);
+    is_whole.then(|| Number::from(number as i64))
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Returns a list of texts. A text is a list of one, unless it is a list as JSON.
+fn list(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::Array(values) => values.iter().map(text).collect(),
+        Value::String(one) => match serde_json::from_str::<Vec<String>>(one) {
+            Ok(values) => Some(values),
+            Err(_) if one.trim().is_empty() => Some(Vec::new()),
+            Err(_) => Some(vec![one.clone()]),
+        },
+        other => text(other).map(|one| vec![one]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn converted(arguments: Value) -> Result<Value, String> {
+        let schema = json!({
+            "properties": {
+                "text": { "type": "string" }, "count": { "type": "integer" }, "list": { "type": "array" }
+            },
+            "required": ["text"]
+        });
+        match (schema, arguments) {
+            (Value::Object(schema), Value::Object(arguments)) => convert(&schema, arguments),
+            _ => Err("no objects".to_owned()),
+        }
+    }
+
+    #[test]
+    fn arguments_have_the_types_of_the_schema() {
+        for (given, expected) in [
+            (json!({ "text": "a", "count": 3.0 }), json!({ "text": "a", "count": 3 })),
+            (json!({ "text": 2020, "count": " 7 " }), json!({ "text": "2020", "count": 7 })),
+            (json!({ "text": "a", "count": null, "list": "one" }), json!({ "text": "a", "list": ["one"] })),
+            (json!({ "text": "a", "list": "[\"b\", \"c\"]" }), json!({ "text": "a", "list": ["b", "c"] })),
+            (json!({ "text": "a", "list": [1, "x"] }), json!({ "text": "a", "list": ["1", "x"] })),
+            (json!({ "text": "a", "list": "" }), json!({ "text": "a", "list": [] })),
+            (json!({ "text": "a", "other": [1] }), json!({ "text": "a", "other": [1] })),
+        ] {
+            assert_eq!(converted(given.clone()), Ok(expected), "{given}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_argument() {
+        for (given, message) in [
+            (json!({ "text": "a", "count": 1.5 }), "count: expected an integer, found 1.5"),
+            (json!({ "text": "a", "count": "many" }), "count: expected an integer, found \"many\""),
+            (json!({ "text": ["a"] }), "text: expected a text, found [\"a\"]"),
+            (json!({ "text": "a", "list": { "x": 1 } }), "list: expected a list of texts, found {\"x\":1}"),
+            (json!({ "text": "a", "list": [["x"]] }), "list: expected a list of texts, found [[\"x\"]]"),
+        ] {
+            assert_eq!(converted(given.clone()), Err(message.to_owned()), "{given}");
+        }
+    }
+}

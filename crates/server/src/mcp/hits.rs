@@ -1,0 +1,165 @@
+//! Search results for agents: what is needed to choose a dataset, in few bytes. `get_dataset` has the rest.
+
+use super::answer::{Answer, sent_bytes};
+use crate::portal::license_label;
+use crate::text::shorten;
+use lodeseek_catalog::{DatasetId, Iris};
+use serde_json::{Map, Value, json};
+
+/// Maximum number of bytes that a client receives for up to [`FULL_HITS`] hits, as structure and as text together.
+const MAX_BYTES: usize = 3_900;
+/// Number of hits that share [`MAX_BYTES`]. More hits have proportionally more bytes.
+const FULL_HITS: usize = 5;
+/// Maximum number of characters of a title, and of a publisher.
+const MAX_NAME: usize = 80;
+/// Maximum number of suggested filters.
+const MAX_SUGGESTIONS: usize = 3;
+
+/// Amount of detail of the hits.
+#[derive(Clone, Copy)]
+struct Detail {
+    /// Maximum number of characters of a description.
+    description: usize,
+    /// Maximum number of characters of a title or publisher.
+    name: usize,
+    /// Maximum number of fields that match.
+    fields: usize,
+    /// If true, publisher, licence and size are included.
+    facts: bool,
+}
+
+/// Amounts of detail, tried in this order until the hits are short enough.
+const DETAILS: [Detail; 8] = [
+    Detail { description: 600, name: MAX_NAME, fields: 4, facts: true },
+    Detail { description: 300, name: MAX_NAME, fields: 3, facts: true },
+    Detail { description: 200, name: MAX_NAME, fields: 2, facts: true },
+    Detail { description: 120, name: MAX_NAME, fields: 2, facts: true },
+    Detail { description: 80, name: 60, fields: 1, facts: true },
+    Detail { description: 80, name: 60, fields: 1, facts: false },
+    Detail { description: 40, name: 60, fields: 0, facts: false },
+    Detail { description: 0, name: 40, fields: 0, facts: false },
+];
+
+/// Shortens the response of a search.
+pub(super) fn shorten_response(found: &Value, iris: &Iris) -> Answer {
+    let hits = found["hits"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let most = MAX_BYTES * hits.len().max(FULL_HITS) / FULL_HITS;
+    let mut answer = Answer::from(Value::Null);
+    for detail in DETAILS {
+        answer = with_detail(found, hits, iris, detail);
+        if sent_bytes(&answer.value) <= most {
+            break;
+        }
+    }
+    answer
+}
+
+fn with_detail(found: &Value, hits: &[Value], iris: &Iris, detail: Detail) -> Answer {
+    let mut truncated = false;
+    let hits: Vec<Value> = hits.iter().map(|hit| one_hit(hit, iris, detail, &mut truncated)).collect();
+    let mut value = Map::new();
+    value.insert("total".to_owned(), found["total"].clone());
+    if found["onlyClosest"] == true {
+        value.insert("onlyClosest".to_owned(), true.into());
+    }
+    if let Some(suggestion) = found["suggestion"].as_str() {
+        value.insert("suggestion".to_owned(), suggestion.into());
+    }
+    if let Some(filters) = found["suggestedFilters"].as_array().filter(|_| detail.facts) {
+        value.insert("suggestedFilters".to_owned(), filters.iter().take(MAX_SUGGESTIONS).cloned().collect());
+    }
+    value.insert("hits".to_owned(), hits.into());
+    Answer { value: value.into(), truncated }
+}
+
+fn one_hit(hit: &Value, iris: &Iris, detail: Detail, truncated: &mut bool) -> Value {
+    let mut shorten_text = |text: &str, length: usize| {
+        let short = shorten(text.trim(), length);
+        *truncated |= short.chars().count() > length;
+        short
+    };
+    let mut value = Map::new();
+    let mut add = |name: &str, member: Value| {
+        if !member.is_null() {
+            value.insert(name.to_owned(), member);
+        }
+    };
+    add("id", hit["id"].clone());
+    let id = hit["id"].as_str().and_then(|id| DatasetId::new(id).ok());
+    add("iri", id.map(|id| iris.dataset(&id).into_string()).into());
+    add("title", hit["title"].as_str().map(|title| shorten_text(title, detail.name)).into());
+    if let Some(description) = hit["description"].as_str() {
+        if detail.description > 0 {
+            add("description", shorten_text(description, detail.description).into());
+        } else {
+            *truncated = true;
+        }
+    }
+    add("year", hit["year"].clone());
+    if detail.facts {
+        let agent = hit["creators"].as_array().into_iter().flatten().last();
+        add("by", agent.and_then(|agent| agent["name"].as_str()).map(|name| shorten(name, detail.name / 2)).into());
+        add("license", hit["license"].as_str().map(|license| shorten(&license_label(license), detail.name / 2)).into());
+        add("triples", hit["triples"].clone());
+    }
+    let fields = hit["fields"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let reasons: Vec<Value> = fields.iter().take(detail.fields).filter_map(reason).collect();
+    if !reasons.is_empty() {
+        add("fields", reasons.into());
+    }
+    if hit["closest"] == true {
+        add("closest", true.into());
+    }
+    if hit["similarTo"].is_array() {
+        let similarity = &hit["similarTo"][0]["score"];
+        add("similarity", json!(similarity.as_f64().map(|score| (score * 100.0).round() / 100.0)));
+    }
+    value.into()
+}
+
+/// Returns a field with the words of the query in it: `title: city, trees`.
+fn reason(field: &Value) -> Option<Value> {
+    let terms: Vec<&str> = field["terms"].as_array()?.iter().filter_map(Value::as_str).collect();
+    Some(format!("{}: {}", field["field"].as_str()?, terms.join(", ")).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn response(hits: usize, length: usize) -> Value {
+        let hit = |place: usize| {
+            json!({
+                "rank": place, "id": format!("register-{place}"), "title": "Ein \"langer\" Titel ".repeat(length),
+                "description": "Beschreibung der Bäume ".repeat(length), "score": 1.5, "year": 2020, "triples": 12,
+                "creators": [{ "name": "Office" }], "license": "https://creativecommons.org/licenses/by/4.0/",
+                "fields": [{ "field": "title", "score": 0.7, "terms": ["bäume"] }], "snippet": [],
+                "dense": [{ "score": 0.1 }], "closest": place == 1,
+            })
+        };
+        json!({ "total": hits, "hits": (0..hits).map(hit).collect::<Vec<_>>() })
+    }
+
+    #[test]
+    fn five_hits_have_few_bytes_and_what_a_choice_needs() {
+        for (hits, length) in [(5, 1), (5, 5), (5, 500), (1, 500), (20, 500)] {
+            let answer = shorten_response(&response(hits, length), &Iris::default());
+            let most = MAX_BYTES * hits.max(FULL_HITS) / FULL_HITS;
+            assert!(sent_bytes(&answer.value) <= most, "{hits} hits: {} bytes", sent_bytes(&answer.value));
+            let listed = answer.value["hits"].as_array().expect("hits");
+            assert_eq!((listed.len(), answer.truncated), (hits, length > 1), "{length}");
+            assert!(listed.iter().all(|hit| hit["title"].is_string() && hit["iri"].is_string()));
+        }
+        let few = shorten_response(&response(1, 4), &Iris::default()).value;
+        assert_eq!((&few["hits"][0]["by"], &few["hits"][0]["license"]), (&json!("Office"), &json!("CC BY 4.0")));
+        assert_eq!(few["hits"][0]["fields"], json!(["title: bäume"]));
+    }
+
+    #[test]
+    fn hits_that_are_only_near_are_marked() {
+        let found = shorten_response(&response(3, 1), &Iris::default()).value;
+        let marks: Vec<bool> = (0..3).map(|place| found["hits"][place]["closest"] == true).collect();
+        assert_eq!(marks, [false, true, false]);
+        assert!(found["hits"][0].get("closest").is_none());
+    }
+}
