@@ -47,9 +47,10 @@ impl Parameters {
         Self(parameters)
     }
 
-    /// Returns the names of the parameters.
+    /// Returns the names of the parameters that have a value.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        let has_value = |value: &Value| !value.is_null() && value.as_object().is_none_or(|object| !object.is_empty());
+        self.0.iter().filter(move |(_, value)| has_value(value)).map(|(name, _)| name.as_str())
     }
 
     fn get(&self, name: &str) -> Option<&Value> {

@@ -254,6 +254,7 @@ fn clauses_match_as_in_solr() {
         ("extras_contact_email:help", "buses"),
         ("extras_nothing:x vocab_topics:y", ""),
         ("-res_extras_nothing:*", all),
+        ("-collection_package_id:[\"\" TO *] state:active", all),
         ("state:active +site_id:default capacity:public", all),
         ("title_string:\"Bus stops\"", "buses"),
         // Patterns, edits, distances.
@@ -301,7 +302,7 @@ fn clauses_match_as_in_solr() {
         ("title:tree^4 OR (title:bus)^0.5", "buses oaks"),
         ("tags:(trees^2 OR transport)^ 3", "buses oaks"),
         ("title:\"oak trees\"^=1.5", "oaks"),
-        ("title:tre~1^2", "oaks"),
+        ("title:treez~1^2", "oaks"),
         // Ranges.
         ("tags:[* TO *]", "buses noise oaks"),
         ("tags:[\"\" TO *]", "buses noise oaks"),
