@@ -84,11 +84,11 @@ struct Builder {
 
 impl Texts {
     pub(super) fn read(state: &AppState, table: &Table) -> Result<Self, ApiError> {
-        let (graph, iris) = (state.store.catalog_graph()?, state.store.iris());
+        let iris = state.store.iris();
         let mut builder = Builder::default();
         let analysis = Analysis::new(AnalysisKind::Multilingual);
         for (place, row) in (0..).zip(&table.rows) {
-            if let Some(described) = PortalMetadata::from_graph(&graph, iris, &row.id) {
+            if let Some(described) = PortalMetadata::read(&state.store, &row.id)? {
                 builder.add(place, &package(&described, iris.base()), &analysis);
             }
         }
