@@ -24,6 +24,7 @@ mod config;
 #[cfg(all(unix, feature = "rocksdb"))]
 mod crash;
 mod coverage;
+mod described_terms;
 mod duplicates;
 mod endpoints;
 mod entities;

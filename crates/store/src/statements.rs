@@ -313,3 +313,169 @@ impl Store {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DatasetOutcome, Loader, describe_dataset};
+    use lodeseek_catalog::{Dataset, Metadata, Node, Statement};
+    use lodeseek_rdf::TripleGraphBuilder;
+    use proptest::prelude::*;
+
+    const TERM: &str = "http://e.org/term";
+    const PROPERTY: &str = "http://e.org/p";
+
+    fn id(text: &str) -> DatasetId {
+        DatasetId::new(text).expect("an id")
+    }
+
+    fn store(folder: &std::path::Path) -> Store {
+        Store::in_memory(folder, Iris::default()).expect("a store")
+    }
+
+    /// Returns a dataset that makes statements about itself and about a term.
+    fn dataset(name: &str, literals: &[Literal]) -> Dataset {
+        let mut dataset = Dataset::new(Metadata::new(id(name)));
+        for literal in literals {
+            for subject in [Node::Dataset, Node::Iri(TERM.to_owned())] {
+                dataset.extra_statements.push(Statement::new(subject, PROPERTY, literal.clone()));
+            }
+        }
+        dataset.extra_statements.push(Statement::new(Node::Dataset, PROPERTY, Node::Iri(TERM.to_owned())));
+        dataset
+    }
+
+    fn load(store: &Store, datasets: &[Dataset]) -> Vec<DatasetOutcome> {
+        let empty = || TripleGraphBuilder::new().finish();
+        let datasets = datasets.iter().map(|dataset| (dataset.clone(), empty())).collect();
+        let report = Loader::new(store).load_graphs(datasets, &|_| ()).expect("loaded");
+        report.datasets.iter().map(|dataset| dataset.outcome).collect()
+    }
+
+    /// Returns the numbers of statements about the term in the catalogue graph.
+    fn common(store: &Store) -> usize {
+        let catalog = store.iris.catalog();
+        store.subject_triples(&catalog, &NamedNode::new_unchecked(TERM)).expect("read").len()
+    }
+
+    fn typed(lexical: &str, datatype: &str) -> Literal {
+        let datatype = format!("http://www.w3.org/2001/XMLSchema#{datatype}");
+        Literal::new_typed_literal(lexical, NamedNode::new_unchecked(datatype))
+    }
+
+    fn literal() -> impl Strategy<Value = Literal> {
+        let lexical = prop::sample::select(vec![
+            "1", "01", "+1", "1.0", "1.10", "1.1", "1e0", "INF", "true", "2024-01-01", "2024-01-01+00:00", "2024-01-01Z",
+            "2024-01-01T24:00:00Z", "24:00:00", "2024", "-0044", "P0Y", "P12M", "P1Y", "0A", "no value", "",
+        ]);
+        let datatype = prop::sample::select(vec![
+            "integer", "int", "decimal", "double", "boolean", "date", "dateTime", "time", "gYear", "duration", "hexBinary",
+            "yearMonthDuration", "string",
+        ]);
+        let tagged = prop::sample::select(vec!["DE-at", "de-AT", "en"]);
+        prop_oneof![
+            (lexical, datatype).prop_map(|(lexical, datatype)| typed(lexical, datatype)),
+            tagged.prop_map(|tag| Literal::new_language_tagged_literal_unchecked("text", tag)),
+            Just(Literal::new_typed_literal("1.0", NamedNode::new_unchecked(format!("{ORIGINAL}x")))),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_description_comes_back_as_it_was_stated(literals in prop::collection::vec(literal(), 0..8)) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let store = store(folder.path());
+            let (dataset, other) = (dataset("a", &literals), dataset("b", &literals[..literals.len() / 2]));
+            load(&store, &[dataset.clone(), other.clone()]);
+            for dataset in [&dataset, &other] {
+                let mut expected: FxHashSet<Triple> = describe_dataset(dataset, &store.iris).into_iter().collect();
+                expected.retain(|triple| triple.subject != store.iris.catalog().into());
+                let found = store.description(&dataset.metadata.id).expect("described").into_iter().collect();
+                prop_assert_eq!(expected, found);
+            }
+            let again = load(&store, &[dataset, other]);
+            prop_assert_eq!(again, [DatasetOutcome::Unchanged; 2]);
+            store.remove(&[id("a"), id("b")]).expect("removed");
+            prop_assert_eq!(common(&store), 0);
+            let left: Vec<Quad> = store.oxigraph.iter().map(|quad| quad.expect("a quad")).collect();
+            let is_internal = |quad: &Quad| quad.subject == store.iris.catalog().into();
+            prop_assert!(left.iter().all(is_internal), "{left:?}");
+        }
+    }
+
+    #[test]
+    fn an_undone_change_keeps_the_statements_of_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = store(folder.path());
+        let (one, two) = (Literal::from("one"), Literal::from("two"));
+        load(&store, &[dataset("a", std::slice::from_ref(&one)), dataset("b", std::slice::from_ref(&two))]);
+        let before = store.undo(&[id("a")]).expect("the state");
+        load(&store, &[dataset("a", &[two.clone(), typed("1.0", "decimal")])]);
+        assert_eq!(common(&store), 2, "the first statement left with its dataset");
+        store.restore(&before).expect("restored");
+        assert_eq!(common(&store), 2, "that of the other dataset remains");
+        assert_eq!(load(&store, &[dataset("a", &[one]), dataset("b", &[two])]), [DatasetOutcome::Unchanged; 2]);
+    }
+
+    #[test]
+    fn no_empty_graphs_remain() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = store(folder.path());
+        let graphs = || store.oxigraph.named_graphs().map(|graph| graph.expect("a graph").to_string());
+        load(&store, &[dataset("a", &[typed("01", "integer")])]);
+        assert_eq!(graphs().filter(|graph| graph.contains("/statements/") || graph.contains("/lexical-")).count(), 2);
+        store.remove(&[id("a")]).expect("removed");
+        assert!(!graphs().any(|graph| graph.contains("/statements/") || graph.contains("/lexical-")));
+    }
+
+    #[test]
+    fn a_statement_that_the_catalogue_lacks_is_damage() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = store(folder.path());
+        load(&store, &[dataset("a", &[Literal::from("one")])]);
+        assert!(store.verify(&|_, _| ()).expect("verified").damage.is_empty());
+        let term = NamedNode::new_unchecked(TERM);
+        for triple in store.subject_triples(&store.iris.catalog(), &term).expect("read") {
+            store.oxigraph.remove(&triple.in_graph(store.iris.catalog())).expect("removed");
+        }
+        let damage = store.verify(&|_, _| ()).expect("verified").damage;
+        assert!(damage.len() == 1 && damage[0].problem.contains(TERM), "{damage:?}");
+    }
+
+    #[cfg(feature = "rocksdb")]
+    #[test]
+    fn descriptions_of_an_earlier_version_are_read_and_separated() {
+        use crate::Access;
+        use lodeseek_catalog::Agent;
+        let folder = tempfile::tempdir().expect("a folder");
+        let agent = Agent { name: "City".to_owned(), iri: Some("http://e.org/office".to_owned()) };
+        let mut dataset = Dataset::new(Metadata::new(id("a")));
+        dataset.metadata.publishers = vec![agent];
+        let store = Store::open(folder.path(), Access::Write, None).expect("a home");
+        load(&store, std::slice::from_ref(&dataset));
+        let description = |store: &Store| -> FxHashSet<Triple> {
+            store.description(&id("a")).expect("described").into_iter().collect()
+        };
+        let expected = description(&store);
+        for quad in store.own_statement_quads(&id("a")).expect("read") {
+            store.oxigraph.remove(&quad).expect("removed");
+        }
+        store.oxigraph.remove(&mark(&store.iris)).expect("removed");
+        store.oxigraph.flush().expect("flushed");
+        drop(store);
+
+        let old = Store::open(folder.path(), Access::Read, None).expect("a home");
+        assert!(!old.has_separate_statements);
+        assert_eq!(description(&old), expected);
+        drop(old);
+        let separated = Store::open(folder.path(), Access::Write, None).expect("a home");
+        assert!(separated.has_separate_statements && !separated.own_statement_quads(&id("a")).expect("read").is_empty());
+        assert_eq!(description(&separated), expected);
+        assert_eq!(load(&separated, &[dataset]), [DatasetOutcome::Unchanged]);
+        separated.remove(&[id("a")]).expect("removed");
+        let office = NamedNode::new_unchecked("http://e.org/office");
+        assert!(separated.subject_triples(&separated.iris.catalog(), &office).expect("read").is_empty());
+    }
+}
