@@ -5,7 +5,7 @@
 
 use super::description::Node;
 use lodeseek_catalog::application_profile::{self, ValueKind};
-use lodeseek_rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, skos, spdx};
+use lodeseek_rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, rdf, skos, spdx};
 use lodeseek_rdf::{TermId, prefixed};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,9 +119,10 @@ impl<'d> Compliance<'d> {
             return;
         }
         for &(property, mandatory, recommended) in PARTS {
-            // Resources of the web without a description here are not checked.
+            // Resources of the web of which only the class is known here are not checked.
             let is_here = |part: &Node<'_>| {
-                part_name(*part, self.dataset) != part.term().text() || part.statements().next().is_some()
+                let is_part = part_name(*part, self.dataset) != part.term().text();
+                is_part || part.statements().any(|(property, _)| property != rdf::TYPE)
             };
             let described: Vec<Node<'_>> = of.objects(property).filter(is_here).collect();
             for part in described {
