@@ -96,14 +96,18 @@ fn real_catalogues_hold_what_was_counted_in_them() {
 /// (sample, form, ids, how many entries cannot be read)
 const SAMPLES: &[(&str, &str, &[&str], usize)] = &[
     ("ckan.json", "ckan", &["river-levels"], 2),
+    ("ckan-languages.json", "ckan", &["mill-ponds"], 0),
+    ("packages.jsonl", "ckan", &["lime-kilns"], 2),
     ("data.json", "data.json", &["parking"], 1),
     ("lod-cloud.json", "lod-cloud", &["bird-names"], 0),
     ("page.html", "schema.org", &["tides"], 0),
+    ("page-scripts.html", "schema.org", &["routes"], 2),
     ("croissant.jsonld", "schema.org", &["Leaf-photos"], 1),
     ("void.ttl", "void", &["hills"], 0),
     ("registry.jsonld", "registry", &["mo"], 0),
     ("dcat.ttl", "dcat", &["elms", "oaks", "series"], 0),
     ("dcat-us.json", "dcat", &["berths", "berths-2025"], 0),
+    ("dcat-us-places.json", "dcat", &["quarries"], 0),
 ];
 
 /// The triples of a catalogue, a line each, in order.

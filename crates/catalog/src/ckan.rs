@@ -6,7 +6,7 @@
 
 use super::ckan_licenses::add_license;
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, Subject, drop_repeated, first, is_placeholder, pruned, pruned_object, scalar,
+    DcatBuilder, Field, FieldKind, Object, Subject, drop_repeated, first, is_placeholder, pruned, pruned_object, scalar, take_text,
 };
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
@@ -236,7 +236,7 @@ pub(super) fn write_entry(package: &Object, builder: &mut DcatBuilder) -> Result
     let (mut package, other_extras) = with_extras(pruned_object(package));
     let name = first(&package, &["name", "id"]).or_else(|| first(&package, &["identifier", "title"]));
     let id = name.as_deref().and_then(DatasetId::from_text);
-    let uri = package.remove("uri").and_then(|uri| scalar(&uri));
+    let uri = take_text(&mut package, "uri");
     let node = builder.node(uri.as_deref());
     builder.class(&node, dcat::DATASET);
     for key in ["id", "name"] {
@@ -312,9 +312,10 @@ fn with_extras(mut package: Object) -> (Object, Vec<(String, Value)>) {
 /// Returns the key and value of an extra, and its other members as an extra of their own.
 fn keyed_extra(extra: Value) -> Vec<(String, Value)> {
     let Value::Object(mut extra) = extra else { return vec![("extras".to_owned(), extra)] };
-    let (Some(key), Some(value)) = (extra.remove("key").as_ref().and_then(scalar), extra.remove("value")) else {
-        return pruned(Value::Object(extra)).map(|rest| ("extras".to_owned(), rest)).into_iter().collect();
-    };
+    if extra.get("key").and_then(scalar).is_none() || !extra.contains_key("value") {
+        return vec![("extras".to_owned(), Value::Object(extra))];
+    }
+    let (key, value) = (take_text(&mut extra, "key").unwrap_or_default(), extra.remove("value").unwrap_or_default());
     // A geometry is kept in the form of its publisher.
     let is_json = |text: &&str| text.trim_start().starts_with(['[', '{']) && !key.starts_with("spatial");
     let nested = value.as_str().filter(is_json).and_then(|text| serde_json::from_str::<Value>(text).ok());
@@ -591,7 +592,7 @@ fn resources(package: &mut Object) -> Vec<Object> {
 
 fn distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
     let mut resource = pruned_object(&resource);
-    let uri = resource.remove("uri").and_then(|uri| scalar(&uri));
+    let uri = take_text(&mut resource, "uri");
     let part = builder.node(uri.as_deref());
     builder.add(node, dcat::DISTRIBUTION, part.clone());
     builder.class(&part, dcat::DISTRIBUTION_CLASS);
@@ -650,6 +651,7 @@ fn checksum(resource: &mut Object, part: &Subject, builder: &mut DcatBuilder) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lodeseek_rdf::vocab::schema;
 
     #[test]
     fn deleted_packages_are_not_unreadable() {
@@ -663,5 +665,177 @@ mod tests {
         let ids: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).collect();
         assert_eq!((ids.as_slice(), catalog.unreadable_entries), (&["rivers"][..], 1));
         assert_eq!(catalog.problems.len(), 2, "{:?}", catalog.problems);
+    }
+
+    fn read_one(package: Value) -> Catalog {
+        let document = json!({"success": true, "result": package});
+        let Some(Document::Packages(packages)) = content(&document) else { panic!("no packages") };
+        let catalog = read(packages, Path::new("ckan.json"));
+        assert_eq!(catalog.datasets.len(), 1, "{:?}", catalog.problems);
+        catalog
+    }
+
+    fn texts(texts: &[crate::Text]) -> Vec<String> {
+        let tagged = |text: &crate::Text| match &text.language {
+            Some(language) => format!("{}@{language}", text.value),
+            None => text.value.clone(),
+        };
+        let mut texts: Vec<String> = texts.iter().map(tagged).collect();
+        texts.sort();
+        texts
+    }
+
+    fn extra(catalog: &Catalog, key: &str) -> Vec<String> {
+        let statements = &catalog.datasets[0].extra_statements;
+        let literal = |statement: &crate::Statement| match &statement.object {
+            crate::Value::Literal(literal) => Some(literal.value().to_owned()),
+            crate::Value::Node(_) => None,
+        };
+        let named = statements.iter().filter(|one| one.predicate == schema::NAME && literal(one).as_deref() == Some(key));
+        let subjects: Vec<_> = named.map(|one| &one.subject).collect();
+        let values = statements.iter().filter(|one| one.predicate == schema::VALUE && subjects.contains(&&one.subject));
+        values.filter_map(literal).collect()
+    }
+
+    #[test]
+    fn packages_that_a_portal_does_not_publish_are_reported() {
+        let document = json!({"count": 9, "results": [
+            {"name": "a", "title": "Mills", "type": "showcase", "resources": []},
+            {"name": "b", "title": "Weirs", "type": "harvest", "resources": []},
+            {"name": "c", "title": "Dams", "type": "geodataset", "resources": []},
+            {"name": "d", "title": "Locks", "private": true, "resources": []},
+            {"name": "e", "title": "Sluices", "state": "draft", "resources": []},
+            {"name": "f", "title": "Canals", "private": false, "state": "active", "type": "dataset", "resources": []},
+        ]});
+        let Some(Document::Packages(packages)) = content(&document) else { panic!("no packages") };
+        let catalog = read(packages, Path::new("ckan.json"));
+        let ids: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).collect();
+        assert_eq!((ids, catalog.unreadable_entries), (vec!["c", "f"], 0));
+        let reasons = [
+            "entry 1 (a): ignored: \"Mills\" is a package of the type `showcase`, not a dataset",
+            "entry 2 (b): ignored: \"Weirs\" is a package of the type `harvest`, not a dataset",
+            "entry 4 (d): ignored: \"Locks\" is private in the portal",
+            "entry 5 (e): ignored: its state in the portal is `draft`",
+        ];
+        assert!(catalog.problems.iter().zip(reasons).all(|(problem, reason)| problem.ends_with(reason)), "{:?}", catalog.problems);
+        assert_eq!(catalog.problems.len(), reasons.len());
+    }
+
+    #[test]
+    fn documents_of_all_versions_have_packages() {
+        let package = json!({"name": "mills", "title": "Mills", "notes": "All mills"});
+        for document in [
+            json!({"success": true, "result": package}),
+            json!({"success": true, "result": {"count": 1, "results": [package]}}),
+            json!({"success": true, "result": [package]}),
+            json!({"success": true, "result": {"name": "office", "display_name": "Office", "packages": [package]}}),
+            json!({"count": 1, "results": [package]}),
+            json!([package]),
+            package.clone(),
+        ] {
+            let Some(Document::Packages(packages)) = content(&document) else { panic!("no packages: {document}") };
+            assert_eq!(packages, [&package], "{document}");
+        }
+        for document in [json!({"success": true, "result": {"results": []}}), json!({"count": 0, "results": []})] {
+            assert!(matches!(content(&document), Some(Document::Packages(packages)) if packages.is_empty()), "{document}");
+        }
+        for document in [json!({"results": [1]}), json!([]), json!({"a": 1}), json!([{"dataset_id": 1}])] {
+            assert!(content(&document).is_none(), "{document}");
+        }
+    }
+
+    #[test]
+    fn packages_of_the_first_versions_are_read() {
+        let catalog = read_one(json!({"id": "1", "name": "mills", "title": "Mills", "notes": "All mills",
+            "notes_rendered": "<p>All mills</p>", "tags": ["water", "grain, flour"], "groups": ["industry"],
+            "extras": {"spatial": "POINT (4 50)", "height": "12"}, "license": "UK Open Government Licence", "license_id": "uk-ogl",
+            "author": "Mill Office", "author_email": "mills@example.org", "ckan_url": "http://portal.example.org/dataset/mills",
+            "download_url": "http://portal.example.org/mills.csv", "ratings_average": null, "metadata_modified": "2012-03-04T05:06:07",
+            "res_url": ["http://portal.example.org/mills.csv", "http://portal.example.org/mill list.xls"], "res_format": ["CSV", "XLS"]}));
+        let dataset = &catalog.datasets[0];
+        let metadata = &dataset.metadata;
+        assert_eq!(texts(&metadata.keywords), ["grain, flour", "industry", "water"]);
+        assert_eq!(metadata.license.as_deref(), Some("http://reference.data.gov.uk/id/open-government-licence"));
+        assert_eq!(metadata.landing_page.as_deref(), Some("http://portal.example.org/dataset/mills"));
+        assert_eq!((metadata.creators[0].name.as_str(), metadata.modified.as_deref()), ("Mill Office", Some("2012-03-04T05:06:07")));
+        let mut places: Vec<&str> = dataset.distributions.iter().map(|one| one.location.as_str()).collect();
+        places.sort_unstable();
+        assert_eq!(places, ["http://portal.example.org/mill%20list.xls", "http://portal.example.org/mills.csv"]);
+        assert_eq!(dataset.declared_place().expect("a place").bounds.to_string(), "4,50,4,50");
+        assert_eq!(extra(&catalog, "height"), ["12"]);
+        assert_eq!(extra(&catalog, "notes_rendered"), ["<p>All mills</p>"]);
+        assert!(catalog.problems.is_empty(), "{:?}", catalog.problems);
+    }
+
+    #[test]
+    fn texts_have_their_languages() {
+        let catalog = read_one(json!({"name": "ponds", "title": "Ponds &amp; pools", "title_translated": {"eng": "Ponds &amp; pools", "fr_CA": "Étangs"},
+            "notes": {"de": "Alle Teiche", "it": "", "en": "N/A"}, "notes_es": "Todos", "keywords": {"en": ["carp"], "fr": ["carpe"]},
+            "tags": [{"name": "water", "display_name": "Water", "vocabulary_id": null}], "tag_string": "reed, eel",
+            "groups": [{"name": "nature", "display_name": {"de": "Natur", "en": "Nature"}, "title": {"de": "Natur", "en": "Nature"}}],
+            "publisher": "{\"name\": {\"de\": \"Teichamt\"}, \"url\": \"https://ponds.example.org/\"}",
+            "author": "[{\"name\": \"Ann\"}, {\"name\": \"Bob\"}]",
+            "resources": [{"url": "https://ponds.example.org/a.csv", "name": {"de": "Liste", "en": "List"}, "license_id": "cc-by", "license": ""}]}));
+        let dataset = &catalog.datasets[0];
+        let metadata = &dataset.metadata;
+        assert_eq!(texts(&metadata.titles), ["Ponds & pools@en", "Étangs@fr-ca"]);
+        assert_eq!(texts(&metadata.descriptions), ["Alle Teiche@de", "Todos@es"]);
+        let keywords = ["Natur@de", "Nature@en", "Water", "carp@en", "carpe@fr", "eel", "reed"];
+        assert_eq!(texts(&metadata.keywords), keywords);
+        assert_eq!(metadata.publishers[0].name, "Teichamt");
+        let mut creators: Vec<&str> = metadata.creators.iter().map(|agent| agent.name.as_str()).collect();
+        creators.sort_unstable();
+        assert_eq!(creators, ["Ann", "Bob"]);
+        let is_license = |one: &&crate::Statement| one.predicate == dcterms::LICENSE;
+        let license = dataset.extra_statements.iter().find(is_license).expect("a licence of the distribution");
+        assert_eq!(license.object, crate::Node::Iri("http://www.opendefinition.org/licenses/cc-by".to_owned()).into());
+        assert!(catalog.problems.is_empty(), "{:?}", catalog.problems);
+    }
+
+    #[test]
+    fn places_and_periods_of_national_portals() {
+        let bounds = |package: Value| read_one(package).datasets[0].declared_place().map(|place| place.bounds.to_string());
+        let period = |package: Value| read_one(package).datasets[0].declared_period().map(|one| one.period.to_string());
+        for (key, value, expected) in [
+            ("spatial", json!("{\"type\": \"Point\", \"coordinates\": [4, 50]}"), Some("4,50,4,50")),
+            ("spatial", json!({"type": "Point", "coordinates": [4, 50]}), Some("4,50,4,50")),
+            ("spatial", json!("1 2 3 4"), Some("1,2,3,4")),
+            ("spatial", json!("Old town"), None),
+            ("spatial_coverage", json!([{"uri": "", "text": "Town", "bbox": [1, 2, 3, 4]}]), Some("1,2,3,4")),
+            ("extras", json!([{"key": "bbox-west-long", "value": "1"}, {"key": "bbox-south-lat", "value": "2"},
+                {"key": "bbox-east-long", "value": "3"}, {"key": "bbox-north-lat", "value": "4"}]), Some("1,2,3,4")),
+        ] {
+            let mut package = json!({"name": "a", "resources": []});
+            package[key] = value;
+            assert_eq!(bounds(package.clone()).as_deref(), expected, "{package}");
+        }
+        for (members, expected) in [
+            (json!({"temporals": [{"start_date": "1880-01-01", "end_date": "2020-12-31"}]}), "1880..2020"),
+            (json!({"temporal_coverage": "[{\"temporal_start\": \"2010\", \"temporal_end\": \"2011\"}]"}), "2010..2011"),
+            (json!({"temporal_coverage": "2010/P2Y"}), "2010..2011"),
+            (json!({"temporal_coverage_from": "2010", "temporal_coverage_to": "2012"}), "2010..2012"),
+            (json!({"extras": {"temporal_coverage-from": "2010"}}), "2010.."),
+            (json!({"time_period_coverage_start": "2010-01-01", "time_period_coverage_end": "N/A"}), "2010.."),
+            (json!({"dataset_date": "[2010-01-01T00:00:00 TO *]"}), "2010.."),
+            (json!({"temporal": "R/2010-01-01/P1M"}), "2010.."),
+        ] {
+            let mut package = json!({"name": "a", "resources": []});
+            package.as_object_mut().expect("an object").extend(members.as_object().expect("an object").clone());
+            assert_eq!(period(package.clone()).as_deref(), Some(expected), "{package}");
+        }
+    }
+
+    #[test]
+    fn changed_values_are_problems() {
+        let catalog = read_one(json!({"name": "a", "title": "<b>Bold</b> words", "url": "javascript:alert(1)", "version": 2,
+            "extras": [{"key": "version", "value": "3", "id": "x1"}], "resources": ["http://e.org/a b.csv", {"url": "www.e.org/c.csv"}]}));
+        assert_eq!(texts(&catalog.datasets[0].metadata.titles), ["Bold words"]);
+        let problems = ["title: HTML tags were removed: <b>Bold</b> words", "url: an address of this scheme"];
+        for problem in problems {
+            assert!(catalog.problems.iter().any(|one| one.contains(problem)), "{:?}", catalog.problems);
+        }
+        assert_eq!(catalog.datasets[0].metadata.landing_page, None);
+        assert_eq!(extra(&catalog, "url"), ["javascript:alert(1)"]);
+        assert_eq!((extra(&catalog, "version"), extra(&catalog, "extras.version")), (vec!["3".to_owned()], vec!["{\"id\":\"x1\"}".to_owned()]));
     }
 }

@@ -2,7 +2,7 @@
 //! same keys.
 //! <https://resources.data.gov/resources/dcat-us/>
 
-use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, pruned_object, scalar};
+use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, pruned_object, take_text};
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf};
@@ -104,7 +104,7 @@ pub(super) fn write_single(entry: &Object, builder: &mut DcatBuilder) -> Result<
 
 fn write_entry(entry: &Object, header: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
     let mut entry = pruned_object(entry);
-    let iri = entry.remove("@id").and_then(|iri| scalar(&iri));
+    let iri = take_text(&mut entry, "@id");
     let node = builder.node(iri.as_deref());
     builder.class(&node, dcat::DATASET);
     builder.declared_class(&node, &mut entry, &["Dataset"]);
@@ -153,12 +153,85 @@ fn distributions(entry: &mut Object, node: &Subject, builder: &mut DcatBuilder) 
             Value::Object(distribution) => distribution,
             address => Object::from_iter([("accessURL".to_owned(), address)]),
         };
-        let iri = distribution.remove("@id").and_then(|iri| scalar(&iri));
+        let iri = take_text(&mut distribution, "@id");
         let part = builder.node(iri.as_deref());
         builder.add(node, dcat::DISTRIBUTION, part.clone());
         builder.class(&part, dcat::DISTRIBUTION_CLASS);
         builder.declared_class(&part, &mut distribution, &["Distribution"]);
         builder.fields(&part, &mut distribution, DISTRIBUTION);
         builder.extras(&part, distribution);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_one(entry: Value) -> crate::Dataset {
+        let document = json!({"dataset": [entry]});
+        let mut catalog = read(entries(&document).expect("entries"), Path::new("data.json"));
+        assert!(catalog.problems.is_empty(), "{:?}", catalog.problems);
+        catalog.datasets.remove(0)
+    }
+
+    #[test]
+    fn documents_are_catalogues_lists_or_single_entries() {
+        let entry = json!({"@type": "dcat:Dataset", "title": "Kilns", "accessLevel": "public"});
+        for document in [
+            json!({"dataset": [entry]}),
+            json!({"conformsTo": "https://project-open-data.cio.gov/v1.1/schema", "dataset": entry}),
+            json!([entry]),
+            entry.clone(),
+        ] {
+            assert_eq!(entries(&document).expect("entries").0, [&entry], "{document}");
+        }
+        for document in [
+            json!({"@context": "https://schema.org/", "title": "Kilns", "keyword": []}),
+            json!({"@type": "sc:Dataset", "title": "Kilns", "keyword": []}),
+            json!({"title": "Kilns"}),
+        ] {
+            assert!(entries(&document).is_none(), "{document}");
+        }
+    }
+
+    #[test]
+    fn places_have_the_forms_of_federal_feeds() {
+        let bounds = |spatial: &Value| {
+            let dataset = read_one(json!({"title": "Kilns", "identifier": "k", "accessLevel": "public", "spatial": spatial}));
+            dataset.declared_place().map(|place| place.bounds.to_string())
+        };
+        let polygon = json!({"type": "Polygon", "coordinates": [[[-84.9, 33.5], [-84.2, 33.5], [-84.2, 33.9], [-84.9, 33.5]]]});
+        for spatial in [
+            polygon.clone(),
+            Value::String(polygon.to_string()),
+            json!({"type": "Feature", "properties": {"name": "Kiln Valley"}, "geometry": polygon}),
+            json!({"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": polygon}]}),
+            json!({"type": "envelope", "coordinates": [[-84.9, 33.5], [-84.2, 33.9]]}),
+            json!({"xmin": -84.9, "ymin": 33.5, "xmax": -84.2, "ymax": 33.9}),
+            json!([-84.9, 33.5, -84.2, 33.9]),
+            json!("-84.9,33.5,-84.2,33.9"),
+            json!("-84.9 33.5 -84.2 33.9"),
+            json!("ENVELOPE(-84.9, -84.2, 33.9, 33.5)"),
+            json!("POLYGON ((-84.9 33.5, -84.2 33.5, -84.2 33.9, -84.9 33.5))"),
+            json!("<gml:Envelope srsName=\"urn:ogc:def:crs:EPSG::4326\"><gml:lowerCorner>33.5 -84.9</gml:lowerCorner><gml:upperCorner>33.9 -84.2</gml:upperCorner></gml:Envelope>"),
+            json!(["Kiln Valley", "-84.9,33.5,-84.2,33.9"]),
+            json!({"@type": "Location", "prefLabel": "Kiln Valley", "bbox": [-84.9, 33.5, -84.2, 33.9]}),
+        ] {
+            assert_eq!(bounds(&spatial).as_deref(), Some("-84.9,33.5,-84.2,33.9"), "{spatial}");
+        }
+        for spatial in [json!("Kiln Valley, Clay County, Ohio, United States"), json!("http://sws.geonames.org/4509177/"), json!("")] {
+            assert_eq!(bounds(&spatial), None, "{spatial}");
+        }
+    }
+
+    #[test]
+    fn titles_and_names_are_plain_and_descriptions_as_published() {
+        let dataset = read_one(json!({"title": "Kilns &amp; ovens", "identifier": "k", "accessLevel": "public",
+            "description": "<p>Kilns &amp; ovens</p>", "keyword": ["brick &amp; tile"], "publisher": {"name": "Clay &#39;Board&#39;"},
+            "temporal": "2010-01-01/P1Y"}));
+        let metadata = &dataset.metadata;
+        assert_eq!((metadata.title(), metadata.description()), ("Kilns & ovens", Some("<p>Kilns &amp; ovens</p>")));
+        assert_eq!((metadata.keywords[0].value.as_str(), metadata.publishers[0].name.as_str()), ("brick & tile", "Clay 'Board'"));
+        assert_eq!(dataset.declared_period().map(|one| one.period.to_string()).as_deref(), Some("2010"));
     }
 }

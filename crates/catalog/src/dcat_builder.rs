@@ -439,7 +439,7 @@ impl DcatBuilder {
         let Value::Object(object) = value else {
             if let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) {
                 let node = self.part(slot.subject, slot.property, class);
-                match emails(&text) {
+                match emails(&text).filter(|_| is_contact) {
                     Some(addresses) => self.emails(&node, slot.key, is_contact, &addresses),
                     None => self.title(&node, slot.key, name, &Value::from(text)),
                 }
@@ -460,7 +460,7 @@ impl DcatBuilder {
         if agent.values().all(|value| value.as_str().is_some_and(is_placeholder)) {
             return;
         }
-        let iri = ["uri", "@id"].iter().find_map(|key| agent.remove(*key)).and_then(|iri| scalar(&iri));
+        let iri = ["uri", "@id"].iter().find_map(|key| take_text(&mut agent, key));
         let node = if is_contact {
             if let Some(iri) = &iri {
                 agent.entry("uri").or_insert_with(|| Value::from(iri.as_str()));
@@ -492,15 +492,20 @@ impl DcatBuilder {
         self.fields(&node, &mut agent, &others);
         self.fields(&node, &mut agent, &[("name", name, FieldKind::Title)]);
         for key in ["email", "hasEmail", "mbox"] {
-            let Some(value) = agent.remove(key) else { continue };
-            let value = unwrapped(value);
-            let texts = scalars(&value);
-            if texts.is_empty() {
-                self.extra(&node, key, &value);
-            }
-            for text in texts {
-                let addresses = emails(&text).unwrap_or_else(|| vec![text.clone()]);
-                self.emails(&node, key, is_contact, &addresses);
+            let Some(value) = agent.remove(key).map(unwrapped) else { continue };
+            let values = match value {
+                Value::Array(values) => values,
+                value => vec![value],
+            };
+            for value in values {
+                let Some(text) = scalar(&value) else {
+                    self.extra(&node, key, &value);
+                    continue;
+                };
+                if !is_placeholder(&text) {
+                    let addresses = emails(&text).unwrap_or_else(|| vec![text.clone()]);
+                    self.emails(&node, key, is_contact, &addresses);
+                }
             }
         }
         self.extras(&node, agent);
@@ -819,6 +824,13 @@ pub(super) fn take_first(object: &mut Object, keys: &[&str]) -> Option<Value> {
     keys.iter().find_map(|key| object.remove(*key))
 }
 
+/// Removes and returns the text of a key. Another value stays.
+pub(super) fn take_text(object: &mut Object, key: &str) -> Option<String> {
+    let text = object.get(key).and_then(scalar)?;
+    object.remove(key);
+    Some(text)
+}
+
 /// Removes and returns the IRI of an object.
 fn take_iri(object: &mut Object) -> Option<String> {
     let is_iri = |key: &&&str| {
@@ -829,12 +841,11 @@ fn take_iri(object: &mut Object) -> Option<String> {
     object.remove(*key).and_then(|iri| scalar(&iri))
 }
 
-/// Returns the value of an object that has nothing else, as in `{"@value": "2020", "@type": "xsd:gYear"}`.
+/// Returns the value of an object that has nothing else, as in `{"@value": "2020"}`.
 fn unwrapped(value: Value) -> Value {
     match value {
-        Value::Object(mut object) if object.contains_key("@value") => object.remove("@value").unwrap_or_default(),
-        Value::Object(mut object) if object.len() == 1 && object.contains_key("@id") => {
-            object.remove("@id").unwrap_or_default()
+        Value::Object(mut object) if object.len() == 1 && (object.contains_key("@value") || object.contains_key("@id")) => {
+            take_first(&mut object, &["@value", "@id"]).unwrap_or_default()
         }
         other => other,
     }
@@ -908,7 +919,7 @@ fn local(property: &str) -> &str {
     lodeseek_rdf::local_name(property)
 }
 
-fn is_text_or_list(value: &Value) -> bool {
+pub(super) fn is_text_or_list(value: &Value) -> bool {
     let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
     is_scalar(value) || value.as_array().is_some_and(|values| values.iter().all(is_scalar))
 }

@@ -3,7 +3,7 @@
 //! <https://resources.data.gov/resources/dcat-us-3/>
 
 use super::addresses::{Address, parse_address};
-use super::dcat_builder::{Object, is_box, is_geometry, pruned, scalars};
+use super::dcat_builder::{Object, is_box, is_geometry, is_text_or_list, pruned, scalars};
 use super::languages::texts_by_language;
 use lodeseek_rdf::vocab::{dcterms, geosparql, schema};
 use rustc_hash::FxHashSet;
@@ -87,9 +87,18 @@ impl Converter<'_> {
             if key == "@context" {
                 continue;
             } else if key == "@id" {
-                out.insert(key.clone(), self.identifier(value));
+                let (identifier, other) = self.identifier(value);
+                out.extend(identifier.map(|identifier| (key.clone(), identifier)));
+                others.extend(other);
+            } else if key == "@type" && !is_text_or_list(value) {
+                others.extend(pruned(value.clone()).map(|value| additional_property(key, &value)));
             } else if key == "@type" {
-                out.insert(key.clone(), value.clone());
+                let (known, unknown): (Vec<String>, _) = scalars(value).into_iter().partition(|class| self.is_class(class));
+                if !known.is_empty() {
+                    out.insert(key.clone(), json!(known));
+                }
+                let unknown: Vec<String> = unknown;
+                others.extend((!unknown.is_empty()).then(|| additional_property(key, &json!(unknown))));
             } else if !is_known || key.contains(':') && !self.is_compact_iri(key) {
                 others.extend(pruned(value.clone()).map(|value| additional_property(key, &value)));
             } else if GEOMETRIES.contains(&key.as_str()) {
@@ -121,6 +130,9 @@ impl Converter<'_> {
     }
 
     fn nested(&mut self, key: &str, object: &Object) -> Value {
+        if object.contains_key("@value") {
+            return self.literal(key, object);
+        }
         let is_linked = object.keys().any(|key| key.starts_with('@'));
         match texts_by_language(object).filter(|(_, rest)| !is_linked && !self.has_iris(key) && rest.is_empty()) {
             None => Value::Object(self.object(object)),
@@ -139,9 +151,23 @@ impl Converter<'_> {
         }
     }
 
+    /// Returns a literal of JSON-LD without other members, which would make it invalid.
+    fn literal(&mut self, key: &str, object: &Object) -> Value {
+        let (mut literal, mut others) = (object.clone(), object.clone());
+        literal.retain(|key, _| matches!(key.as_str(), "@value" | "@type" | "@language" | "@direction"));
+        others.retain(|key, _| !literal.contains_key(key));
+        let is_valid = literal.get("@value").is_some_and(|value| !value.is_array() && !value.is_object());
+        if is_valid && others.is_empty() {
+            return Value::Object(literal);
+        }
+        json!({schema::ADDITIONAL_PROPERTY: additional_property(key, &Value::Object(object.clone()))})
+    }
+
     /// Returns a text in the place of an IRI: a repaired IRI, an identifier of a node, or a literal.
     fn address(&mut self, key: &str, text: &str) -> Value {
-        match parse_address(text) {
+        let is_email = key == "hasEmail" && text.contains('@') && !text.contains(':');
+        let mailbox = format!("mailto:{}", text.trim());
+        match parse_address(if is_email { &mailbox } else { text }) {
             Address::Iri(iri) => Value::String(iri),
             Address::Text if self.nodes.contains(text) => Value::String(text.to_owned()),
             // Files in the folder of the catalogue.
@@ -157,11 +183,19 @@ impl Converter<'_> {
         }
     }
 
-    fn identifier(&self, value: &Value) -> Value {
-        match value.as_str().map(parse_address) {
-            Some(Address::Iri(iri)) => Value::String(iri),
-            _ => value.clone(),
+    /// Returns the identifier of a node. If it is no IRI, it is an additional property, too.
+    fn identifier(&self, value: &Value) -> (Option<Value>, Option<Value>) {
+        let other = || pruned(value.clone()).map(|value| additional_property("@id", &value));
+        match value.as_str().map(|text| (text, parse_address(text))) {
+            Some((_, Address::Iri(iri))) => (Some(Value::String(iri)), None),
+            Some((text, _)) if text.starts_with("_:") => (Some(value.clone()), None),
+            Some((text, Address::Text)) if !text.trim().is_empty() => (Some(value.clone()), other()),
+            _ => (None, other()),
         }
+    }
+
+    fn is_class(&self, class: &str) -> bool {
+        self.terms.contains_key(class) || self.is_compact_iri(class)
     }
 }
 

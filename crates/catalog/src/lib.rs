@@ -26,6 +26,8 @@ mod json;
 mod json_entries;
 mod json_lines;
 mod json_repair;
+#[cfg(test)]
+mod json_values;
 mod languages;
 mod licenses;
 mod lod_cloud;
@@ -421,7 +423,8 @@ impl Catalog {
         for (script, number) in html::scripts(&page.text).into_iter().zip(1..) {
             let report =
                 |message: String| format!("{}: script {number} in line {}: {message}", path.display(), script.line);
-            match json_repair::repair(script.text) {
+            // Marks of comments and CDATA sections are usual in scripts of pages, and no fault.
+            match json_repair::repair(json_repair::without_marks(script.text)) {
                 Ok(repaired) => {
                     problems.extend(repaired.problem().map(report));
                     texts.push(repaired.text);

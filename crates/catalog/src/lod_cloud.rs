@@ -1,7 +1,7 @@
 //! The LOD Cloud's `lod-data.json`: an object with one entry per dataset, converted to DCAT and VoID.
 //! <https://lod-cloud.net/>
 
-use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, pruned_object, scalar, scalars};
+use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, pruned_object, scalar, scalars, take_text};
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, skos, void};
@@ -76,13 +76,6 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
     }
     builder.extras(&node, entry);
     Ok(id)
-}
-
-/// Removes and returns the text of a key. Another value stays.
-fn take_text(entry: &mut Object, key: &str) -> Option<String> {
-    let text = entry.get(key).and_then(scalar)?;
-    entry.remove(key);
-    Some(text)
 }
 
 fn list(value: Option<Value>) -> Vec<Value> {

@@ -2,7 +2,7 @@
 //! never fetched.
 //! <https://obofoundry.org/>
 
-use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, pruned_object, scalar};
+use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, pruned_object, scalar, take_text};
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, skos};
@@ -39,8 +39,8 @@ pub(super) fn read(entries: Vec<&Value>, path: &Path) -> Catalog {
 
 fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
     let mut entry = pruned_object(entry);
-    let id = entry.remove("id").and_then(|id| scalar(&id)).as_deref().and_then(DatasetId::from_text);
-    let purl = entry.remove("ontology_purl").and_then(|purl| scalar(&purl));
+    let id = take_text(&mut entry, "id").as_deref().and_then(DatasetId::from_text);
+    let purl = take_text(&mut entry, "ontology_purl");
     let node = builder.node(purl.as_deref());
     builder.class(&node, dcat::DATASET);
     builder.fields(&node, &mut entry, ONTOLOGY);
@@ -51,7 +51,7 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
     match entry.remove("license") {
         Some(Value::Object(mut license)) => {
             let name = license.remove("label").unwrap_or_default();
-            let address = license.remove("url").and_then(|url| scalar(&url)).or_else(|| scalar(&name));
+            let address = take_text(&mut license, "url").or_else(|| scalar(&name));
             address.iter().for_each(|address| builder.resource(&node, dcterms::LICENSE, address));
             builder.extra(&node, "license", &name);
             builder.extra(&node, "license", &Value::Object(license));
@@ -64,7 +64,7 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
             if let Some(name) = contact.remove("label") {
                 contact.insert("fn".to_owned(), name);
             }
-            if let Some(orcid) = contact.remove("orcid").and_then(|orcid| scalar(&orcid)) {
+            if let Some(orcid) = take_text(&mut contact, "orcid") {
                 contact.insert("uri".to_owned(), json!(format!("https://orcid.org/{orcid}")));
             }
             builder.field(&node, "contact", dcat::CONTACT_POINT, FieldKind::Contact, &Value::Object(contact));
@@ -86,7 +86,7 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
             builder.field(&node, "publications", dcterms::IS_REFERENCED_BY, FieldKind::Resource, &publication);
             continue;
         };
-        let work = builder.node(publication.remove("id").and_then(|id| scalar(&id)).as_deref());
+        let work = builder.node(take_text(&mut publication, "id").as_deref());
         builder.add(&node, dcterms::IS_REFERENCED_BY, work.clone());
         if let Some(title) = publication.remove("title") {
             builder.title(&work, "title", dcterms::TITLE, &title);
