@@ -6,7 +6,8 @@
 
 use super::ckan_licenses::add_license;
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, Subject, drop_repeated, first, is_placeholder, pruned, pruned_object, scalar, take_text,
+    DcatBuilder, Field, FieldKind, Object, Subject, drop_repeated, first, is_placeholder, pruned, pruned_object,
+    scalar, take_text,
 };
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
@@ -599,7 +600,7 @@ fn distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
     if let Some(url) = resource.remove("url") {
         let uploaded = resource.get("url_type").and_then(Value::as_str) == Some("upload");
         let (key, other) = if uploaded { ("download_url", "access_url") } else { ("access_url", "download_url") };
-        let is_free = |key: &str| resource.get(key).and_then(scalar).is_none_or(|text| is_placeholder(&text));
+        let is_free = |key: &str| resource.get(key).is_none_or(|value| value.as_str().is_some_and(is_placeholder));
         let is_repeated = [key, other].iter().any(|key| resource.get(*key) == Some(&url));
         if is_free(key) {
             resource.insert(key.to_owned(), url);
@@ -691,7 +692,8 @@ mod tests {
             crate::Value::Literal(literal) => Some(literal.value().to_owned()),
             crate::Value::Node(_) => None,
         };
-        let named = statements.iter().filter(|one| one.predicate == schema::NAME && literal(one).as_deref() == Some(key));
+        let named =
+            statements.iter().filter(|one| one.predicate == schema::NAME && literal(one).as_deref() == Some(key));
         let subjects: Vec<_> = named.map(|one| &one.subject).collect();
         let values = statements.iter().filter(|one| one.predicate == schema::VALUE && subjects.contains(&&one.subject));
         values.filter_map(literal).collect()
@@ -717,7 +719,11 @@ mod tests {
             "entry 4 (d): ignored: \"Locks\" is private in the portal",
             "entry 5 (e): ignored: its state in the portal is `draft`",
         ];
-        assert!(catalog.problems.iter().zip(reasons).all(|(problem, reason)| problem.ends_with(reason)), "{:?}", catalog.problems);
+        assert!(
+            catalog.problems.iter().zip(reasons).all(|(problem, reason)| problem.ends_with(reason)),
+            "{:?}",
+            catalog.problems
+        );
         assert_eq!(catalog.problems.len(), reasons.len());
     }
 
@@ -737,7 +743,10 @@ mod tests {
             assert_eq!(packages, [&package], "{document}");
         }
         for document in [json!({"success": true, "result": {"results": []}}), json!({"count": 0, "results": []})] {
-            assert!(matches!(content(&document), Some(Document::Packages(packages)) if packages.is_empty()), "{document}");
+            assert!(
+                matches!(content(&document), Some(Document::Packages(packages)) if packages.is_empty()),
+                "{document}"
+            );
         }
         for document in [json!({"results": [1]}), json!([]), json!({"a": 1}), json!([{"dataset_id": 1}])] {
             assert!(content(&document).is_none(), "{document}");
@@ -757,7 +766,10 @@ mod tests {
         assert_eq!(texts(&metadata.keywords), ["grain, flour", "industry", "water"]);
         assert_eq!(metadata.license.as_deref(), Some("http://reference.data.gov.uk/id/open-government-licence"));
         assert_eq!(metadata.landing_page.as_deref(), Some("http://portal.example.org/dataset/mills"));
-        assert_eq!((metadata.creators[0].name.as_str(), metadata.modified.as_deref()), ("Mill Office", Some("2012-03-04T05:06:07")));
+        assert_eq!(
+            (metadata.creators[0].name.as_str(), metadata.modified.as_deref()),
+            ("Mill Office", Some("2012-03-04T05:06:07"))
+        );
         let mut places: Vec<&str> = dataset.distributions.iter().map(|one| one.location.as_str()).collect();
         places.sort_unstable();
         assert_eq!(places, ["http://portal.example.org/mill%20list.xls", "http://portal.example.org/mills.csv"]);
@@ -769,13 +781,15 @@ mod tests {
 
     #[test]
     fn texts_have_their_languages() {
-        let catalog = read_one(json!({"name": "ponds", "title": "Ponds &amp; pools", "title_translated": {"eng": "Ponds &amp; pools", "fr_CA": "Étangs"},
+        let catalog = read_one(
+            json!({"name": "ponds", "title": "Ponds &amp; pools", "title_translated": {"eng": "Ponds &amp; pools", "fr_CA": "Étangs"},
             "notes": {"de": "Alle Teiche", "it": "", "en": "N/A"}, "notes_es": "Todos", "keywords": {"en": ["carp"], "fr": ["carpe"]},
             "tags": [{"name": "water", "display_name": "Water", "vocabulary_id": null}], "tag_string": "reed, eel",
             "groups": [{"name": "nature", "display_name": {"de": "Natur", "en": "Nature"}, "title": {"de": "Natur", "en": "Nature"}}],
             "publisher": "{\"name\": {\"de\": \"Teichamt\"}, \"url\": \"https://ponds.example.org/\"}",
             "author": "[{\"name\": \"Ann\"}, {\"name\": \"Bob\"}]",
-            "resources": [{"url": "https://ponds.example.org/a.csv", "name": {"de": "Liste", "en": "List"}, "license_id": "cc-by", "license": ""}]}));
+            "resources": [{"url": "https://ponds.example.org/a.csv", "name": {"de": "Liste", "en": "List"}, "license_id": "cc-by", "license": ""}]}),
+        );
         let dataset = &catalog.datasets[0];
         let metadata = &dataset.metadata;
         assert_eq!(texts(&metadata.titles), ["Ponds & pools@en", "Étangs@fr-ca"]);
@@ -794,7 +808,8 @@ mod tests {
 
     #[test]
     fn places_and_periods_of_national_portals() {
-        let bounds = |package: Value| read_one(package).datasets[0].declared_place().map(|place| place.bounds.to_string());
+        let bounds =
+            |package: Value| read_one(package).datasets[0].declared_place().map(|place| place.bounds.to_string());
         let period = |package: Value| read_one(package).datasets[0].declared_period().map(|one| one.period.to_string());
         for (key, value, expected) in [
             ("spatial", json!("{\"type\": \"Point\", \"coordinates\": [4, 50]}"), Some("4,50,4,50")),
@@ -802,8 +817,12 @@ mod tests {
             ("spatial", json!("1 2 3 4"), Some("1,2,3,4")),
             ("spatial", json!("Old town"), None),
             ("spatial_coverage", json!([{"uri": "", "text": "Town", "bbox": [1, 2, 3, 4]}]), Some("1,2,3,4")),
-            ("extras", json!([{"key": "bbox-west-long", "value": "1"}, {"key": "bbox-south-lat", "value": "2"},
-                {"key": "bbox-east-long", "value": "3"}, {"key": "bbox-north-lat", "value": "4"}]), Some("1,2,3,4")),
+            (
+                "extras",
+                json!([{"key": "bbox-west-long", "value": "1"}, {"key": "bbox-south-lat", "value": "2"},
+                {"key": "bbox-east-long", "value": "3"}, {"key": "bbox-north-lat", "value": "4"}]),
+                Some("1,2,3,4"),
+            ),
         ] {
             let mut package = json!({"name": "a", "resources": []});
             package[key] = value;
@@ -811,7 +830,10 @@ mod tests {
         }
         for (members, expected) in [
             (json!({"temporals": [{"start_date": "1880-01-01", "end_date": "2020-12-31"}]}), "1880..2020"),
-            (json!({"temporal_coverage": "[{\"temporal_start\": \"2010\", \"temporal_end\": \"2011\"}]"}), "2010..2011"),
+            (
+                json!({"temporal_coverage": "[{\"temporal_start\": \"2010\", \"temporal_end\": \"2011\"}]"}),
+                "2010..2011",
+            ),
             (json!({"temporal_coverage": "2010/P2Y"}), "2010..2011"),
             (json!({"temporal_coverage_from": "2010", "temporal_coverage_to": "2012"}), "2010..2012"),
             (json!({"extras": {"temporal_coverage-from": "2010"}}), "2010.."),
@@ -827,8 +849,10 @@ mod tests {
 
     #[test]
     fn changed_values_are_problems() {
-        let catalog = read_one(json!({"name": "a", "title": "<b>Bold</b> words", "url": "javascript:alert(1)", "version": 2,
-            "extras": [{"key": "version", "value": "3", "id": "x1"}], "resources": ["http://e.org/a b.csv", {"url": "www.e.org/c.csv"}]}));
+        let catalog = read_one(
+            json!({"name": "a", "title": "<b>Bold</b> words", "url": "javascript:alert(1)", "version": 2,
+            "extras": [{"key": "version", "value": "3", "id": "x1"}], "resources": ["http://e.org/a b.csv", {"url": "www.e.org/c.csv"}]}),
+        );
         assert_eq!(texts(&catalog.datasets[0].metadata.titles), ["Bold words"]);
         let problems = ["title: HTML tags were removed: <b>Bold</b> words", "url: an address of this scheme"];
         for problem in problems {
@@ -836,6 +860,9 @@ mod tests {
         }
         assert_eq!(catalog.datasets[0].metadata.landing_page, None);
         assert_eq!(extra(&catalog, "url"), ["javascript:alert(1)"]);
-        assert_eq!((extra(&catalog, "version"), extra(&catalog, "extras.version")), (vec!["3".to_owned()], vec!["{\"id\":\"x1\"}".to_owned()]));
+        assert_eq!(
+            (extra(&catalog, "version"), extra(&catalog, "extras.version")),
+            (vec!["3".to_owned()], vec!["{\"id\":\"x1\"}".to_owned()])
+        );
     }
 }

@@ -197,10 +197,12 @@ mod tests {
     #[test]
     fn places_have_the_forms_of_federal_feeds() {
         let bounds = |spatial: &Value| {
-            let dataset = read_one(json!({"title": "Kilns", "identifier": "k", "accessLevel": "public", "spatial": spatial}));
+            let dataset =
+                read_one(json!({"title": "Kilns", "identifier": "k", "accessLevel": "public", "spatial": spatial}));
             dataset.declared_place().map(|place| place.bounds.to_string())
         };
-        let polygon = json!({"type": "Polygon", "coordinates": [[[-84.9, 33.5], [-84.2, 33.5], [-84.2, 33.9], [-84.9, 33.5]]]});
+        let polygon =
+            json!({"type": "Polygon", "coordinates": [[[-84.9, 33.5], [-84.2, 33.5], [-84.2, 33.9], [-84.9, 33.5]]]});
         for spatial in [
             polygon.clone(),
             Value::String(polygon.to_string()),
@@ -213,13 +215,19 @@ mod tests {
             json!("-84.9 33.5 -84.2 33.9"),
             json!("ENVELOPE(-84.9, -84.2, 33.9, 33.5)"),
             json!("POLYGON ((-84.9 33.5, -84.2 33.5, -84.2 33.9, -84.9 33.5))"),
-            json!("<gml:Envelope srsName=\"urn:ogc:def:crs:EPSG::4326\"><gml:lowerCorner>33.5 -84.9</gml:lowerCorner><gml:upperCorner>33.9 -84.2</gml:upperCorner></gml:Envelope>"),
+            json!(
+                "<gml:Envelope srsName=\"urn:ogc:def:crs:EPSG::4326\"><gml:lowerCorner>33.5 -84.9</gml:lowerCorner><gml:upperCorner>33.9 -84.2</gml:upperCorner></gml:Envelope>"
+            ),
             json!(["Kiln Valley", "-84.9,33.5,-84.2,33.9"]),
             json!({"@type": "Location", "prefLabel": "Kiln Valley", "bbox": [-84.9, 33.5, -84.2, 33.9]}),
         ] {
             assert_eq!(bounds(&spatial).as_deref(), Some("-84.9,33.5,-84.2,33.9"), "{spatial}");
         }
-        for spatial in [json!("Kiln Valley, Clay County, Ohio, United States"), json!("http://sws.geonames.org/4509177/"), json!("")] {
+        for spatial in [
+            json!("Kiln Valley, Clay County, Ohio, United States"),
+            json!("http://sws.geonames.org/4509177/"),
+            json!(""),
+        ] {
             assert_eq!(bounds(&spatial), None, "{spatial}");
         }
     }
@@ -231,7 +239,10 @@ mod tests {
             "temporal": "2010-01-01/P1Y"}));
         let metadata = &dataset.metadata;
         assert_eq!((metadata.title(), metadata.description()), ("Kilns & ovens", Some("<p>Kilns &amp; ovens</p>")));
-        assert_eq!((metadata.keywords[0].value.as_str(), metadata.publishers[0].name.as_str()), ("brick & tile", "Clay 'Board'"));
+        assert_eq!(
+            (metadata.keywords[0].value.as_str(), metadata.publishers[0].name.as_str()),
+            ("brick & tile", "Clay 'Board'")
+        );
         assert_eq!(dataset.declared_period().map(|one| one.period.to_string()).as_deref(), Some("2010"));
     }
 }

@@ -246,6 +246,12 @@ impl DcatBuilder {
             (None, None) => return self.extra(slot.subject, slot.key, &Value::Object(object.clone())),
             (Some(iri), None) if is_plain => return self.add_resource(slot, iri),
             (None, Some(label)) if is_plain && !is_theme => return self.fill(slot, label),
+            // A description may not make statements about a file or page.
+            (Some(iri), _) if ADDRESSES.contains(&slot.property) => {
+                self.add_resource(slot, iri);
+                rest.extend(label.map(|label| ("name".to_owned(), label)));
+                return self.extra(slot.subject, slot.key, &Value::Object(rest));
+            }
             _ => {}
         }
         let node = self.node(iri.as_deref());
@@ -721,6 +727,8 @@ const CLASSES: &[(&str, &str)] = &[
     ("Location", dcterms::LOCATION),
     ("Concept", skos::CONCEPT),
 ];
+/// Properties whose values are addresses of files and pages.
+const ADDRESSES: &[&str] = &[dcat::DOWNLOAD_URL, dcat::ACCESS_URL, dcat::LANDING_PAGE, dcat::ENDPOINT_URL];
 /// Keys of a resource's name, best first.
 const NAMES: &[&str] = &[
     "name",
@@ -844,7 +852,9 @@ fn take_iri(object: &mut Object) -> Option<String> {
 /// Returns the value of an object that has nothing else, as in `{"@value": "2020"}`.
 fn unwrapped(value: Value) -> Value {
     match value {
-        Value::Object(mut object) if object.len() == 1 && (object.contains_key("@value") || object.contains_key("@id")) => {
+        Value::Object(mut object)
+            if object.len() == 1 && (object.contains_key("@value") || object.contains_key("@id")) =>
+        {
             take_first(&mut object, &["@value", "@id"]).unwrap_or_default()
         }
         other => other,

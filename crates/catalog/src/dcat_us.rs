@@ -93,7 +93,8 @@ impl Converter<'_> {
             } else if key == "@type" && !is_text_or_list(value) {
                 others.extend(pruned(value.clone()).map(|value| additional_property(key, &value)));
             } else if key == "@type" {
-                let (known, unknown): (Vec<String>, _) = scalars(value).into_iter().partition(|class| self.is_class(class));
+                let (known, unknown): (Vec<String>, _) =
+                    scalars(value).into_iter().partition(|class| self.is_class(class));
                 if !known.is_empty() {
                     out.insert(key.clone(), json!(known));
                 }
@@ -189,7 +190,7 @@ impl Converter<'_> {
         match value.as_str().map(|text| (text, parse_address(text))) {
             Some((_, Address::Iri(iri))) => (Some(Value::String(iri)), None),
             Some((text, _)) if text.starts_with("_:") => (Some(value.clone()), None),
-            Some((text, Address::Text)) if !text.trim().is_empty() => (Some(value.clone()), other()),
+            Some((text, Address::Text)) if is_reference(text) => (Some(value.clone()), other()),
             _ => (None, other()),
         }
     }
@@ -199,9 +200,14 @@ impl Converter<'_> {
     }
 }
 
+/// If true, the text may be a relative reference.
+fn is_reference(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control() || "<>\"{}|\\^`".contains(c))
+}
+
 /// If true, the text may be the path of a file beside the catalogue.
 fn is_file_name(key: &str, text: &str) -> bool {
-    key == "downloadURL" && !text.contains(char::is_whitespace)
+    key == "downloadURL" && is_reference(text) && text.contains(['.', '/'])
 }
 
 /// Returns a value of a key that the schema does not have.
