@@ -409,12 +409,17 @@ impl<'g> ExtraStatements<'g> {
         }
         let mut seen = FxHashSet::default();
         let concept_labels = typed_fields::concept_labels(&self.out);
-        let is_theme_label = |statement: &Statement| {
+        let is_concept_label = |statement: &Statement| {
             statement.predicate == dcat::KEYWORD
                 && matches!(&statement.object, Value::Literal(keyword) if concept_labels.contains(keyword))
         };
+        // The typed field may have the text of a node, which would not state another licence again.
+        let has_license_node =
+            self.out.iter().any(|one| is_license(one) && matches!(one.object, Value::Node(Node::Part(_))));
         self.out.retain(|statement| {
-            (!typed.contains(statement) || is_theme_label(statement)) && seen.insert(statement.clone())
+            let is_kept =
+                !typed.contains(statement) || is_concept_label(statement) || has_license_node && is_license(statement);
+            is_kept && seen.insert(statement.clone())
         });
         self.omit_names_without_description(dataset, &typed);
         let id = &dataset.metadata.id;
@@ -606,6 +611,11 @@ fn trimmed_literal(literal: &Literal) -> Literal {
         }
         (None, _) => Literal::new_typed_literal(text, literal.datatype()),
     }
+}
+
+/// If true, the statement is on a licence of the dataset.
+fn is_license(statement: &Statement) -> bool {
+    statement.subject == Node::Dataset && statement.predicate == dcterms::LICENSE
 }
 
 /// Normalises dates and addresses as the typed fields do.

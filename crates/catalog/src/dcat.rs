@@ -188,10 +188,7 @@ fn read_descriptions(graph: &TripleGraph, document: &Document<'_>) -> Option<Cat
     let direct = with_direct_values(graph, document.base);
     let graph = direct.as_ref().unwrap_or(graph);
     let catalog = from_graph(graph);
-    if !catalog.datasets.is_empty()
-        || !catalog.problems.is_empty()
-        || catalog.other_resources != OtherResourceCounts::default()
-    {
+    if !catalog.datasets.is_empty() || !catalog.problems.is_empty() {
         return Some(catalog);
     }
     let datasets = without_references(graph, schema_org::datasets(graph));
@@ -199,6 +196,9 @@ fn read_descriptions(graph: &TripleGraph, document: &Document<'_>) -> Option<Cat
     if is_described {
         let converted = schema_org::to_dcat(graph, &datasets, document.base);
         return Some(Catalog { dialect: Dialect::SchemaOrg, ..from_graph(&converted) });
+    }
+    if catalog.other_resources != OtherResourceCounts::default() {
+        return Some(catalog);
     }
     let datasets = void_datasets(graph);
     is_description(graph, &datasets).then(|| Catalog { dialect: Dialect::Void, ..read_nodes(graph, datasets) })
@@ -414,7 +414,14 @@ impl<'g> NodeReader<'g> {
     /// Returns the id: `dct:identifier` if that is one short word, else the last part of the IRI, else the title.
     fn id(&self) -> Option<DatasetId> {
         let from_iri = || match self.graph.term(self.node) {
-            TermRef::Iri(iri) => DatasetId::from_text(local_name(iri)),
+            TermRef::Iri(iri) => match relative_reference(iri) {
+                // A folder has no name of its own.
+                Some(path) => {
+                    let name = local_name(&path);
+                    DatasetId::from_text(name).filter(|_| name.contains(char::is_alphanumeric))
+                }
+                None => DatasetId::from_text(local_name(iri)),
+            },
             _ => None,
         };
         let from_title = || DatasetId::from_text(&self.texts(&[dcterms::TITLE]).first()?.value);
@@ -584,7 +591,7 @@ impl<'g> NodeReader<'g> {
                 TermRef::Literal { lexical, .. } => Some(lexical.trim().to_owned()),
                 _ => format.format_name(),
             });
-            let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+            let names = super::names::addresses_first(names.filter(|name| !name.is_empty()).collect());
             let known = names.iter().find(|name| Format::from_text(name).is_some_and(Format::is_of_content));
             if let Some(name) = known.or_else(|| names.first()) {
                 return Some(name.clone());
@@ -598,6 +605,7 @@ impl<'g> NodeReader<'g> {
         let file = self.value(&[dcat::DOWNLOAD_URL]);
         let location = location(file.as_deref().or(access.as_deref())?);
         let media_type = self.format().map(|text| typed_fields::media_type_name(&text).to_owned());
+        let media_type = media_type.filter(|name| !name.is_empty());
         Some(Distribution { location, access, media_type, copy: None })
     }
 }

@@ -555,11 +555,9 @@ impl<'g> Rewriter<'g> {
         }
     }
 
-    /// If true, the document states more of a node than its class.
+    /// If true, there are statements about a node.
     fn is_described(&self, node: TermId) -> bool {
-        let triples = self.graph.subject_triples(node);
-        // The triples of a subject are sorted by predicate.
-        [triples.first(), triples.last()].into_iter().flatten().any(|one| Some(one.predicate) != self.rdf_type)
+        !self.graph.subject_triples(node).is_empty()
     }
 }
 

@@ -4,7 +4,6 @@
 //! elements contain no elements. Attributes are accepted in any order, with or without quotes.
 
 use super::plain_text::decode_entities;
-use std::borrow::Cow;
 
 /// Elements that contain text only.
 const RAW: &[&str] = &["script", "style", "textarea", "title", "noscript", "xmp", "iframe"];

@@ -11,6 +11,7 @@ mod coverage;
 mod croissant;
 mod data_json;
 mod dataset;
+mod dataset_licenses;
 pub mod dcat;
 mod dcat_us;
 mod direct_values;
@@ -29,7 +30,6 @@ mod json_repair;
 #[cfg(test)]
 mod json_values;
 mod languages;
-mod licenses;
 mod lod_cloud;
 mod moment;
 mod names;
@@ -62,8 +62,8 @@ pub use extra_properties::ExtraProperty;
 pub use format::Format;
 pub use iris::{InvalidBase, Iris};
 pub use lodeseek_ranking::{DatasetId, InvalidDatasetId};
-pub use plain_text::plain_text;
 pub use moment::Moment;
+pub use plain_text::plain_text;
 pub use source::{
     CatalogReader, CatalogSource, DirectCatalogReader, SerializedCatalog, SerializedDataset, SerializedError,
 };

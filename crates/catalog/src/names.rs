@@ -5,7 +5,6 @@ use super::node_reader::NodeReader;
 use super::typed_fields::name_of_iri;
 use lodeseek_rdf::vocab::{cc, dc11, dcterms, foaf, owl, rdf, rdfs, schema, skos, vcard};
 use lodeseek_rdf::{TermRef, local_name};
-use rustc_hash::FxHashSet;
 
 /// Properties with the name of an agent. The first of these lists with a name counts.
 const AGENT_NAMES: [&[&str]; 3] = [
@@ -63,6 +62,14 @@ pub(super) fn license_text(text: &str) -> Option<&str> {
 /// If true, the text is an address of the web or another absolute identifier.
 pub(super) fn is_address(text: &str) -> bool {
     !text.contains(char::is_whitespace) && (text.contains("://") || text.starts_with("urn:"))
+}
+
+/// Sorts the names of licences or formats, addresses first, and removes repetitions. The order is that of a stored description,
+/// too.
+pub(super) fn addresses_first(mut names: Vec<String>) -> Vec<String> {
+    names.sort_by(|one, other| (!is_address(one), one).cmp(&(!is_address(other), other)));
+    names.dedup();
+    names
 }
 
 /// If true, the IRI stands for a blank node.
@@ -132,15 +139,25 @@ impl NodeReader<'_> {
         let texts = self.texts(LABELS);
         let name = super::preferred(&texts, &["en"]).map(|text| text.value.clone());
         let name = name.or_else(|| self.texts(LICENSE_TEXTS).into_iter().next().map(|text| text.value));
+        let name = name.or_else(|| self.reference());
         name.and_then(|name| license_text(&name).map(str::to_owned))
     }
 
-    /// Returns the licences of a dataset or distribution, distinct and in their order: those of `dct:license` or, without one, the IRIs
+    /// Returns the text of a relative reference of which the class is stated at most.
+    fn reference(&self) -> Option<String> {
+        let TermRef::Iri(iri) = self.graph.term(self.node) else { return None };
+        let kind = self.graph.iri(rdf::TYPE);
+        let triples = self.graph.subject_triples(self.node);
+        let is_described = triples.last().is_some_and(|one| Some(one.predicate) != kind)
+            || triples.first().is_some_and(|one| Some(one.predicate) != kind);
+        self.file(iri).filter(|_| !is_described)
+    }
+
+    /// Returns the licences of a dataset or distribution, distinct, addresses first: those of `dct:license` or, without one, the IRIs
     /// and texts of `dct:rights`.
     pub(super) fn licenses(&self) -> Vec<String> {
-        let mut seen = FxHashSet::default();
         let licenses = self.parts(dcterms::LICENSE).filter_map(|license| license.license());
-        let licenses: Vec<String> = licenses.filter(|license| seen.insert(license.clone())).collect();
+        let licenses = addresses_first(licenses.collect());
         if !licenses.is_empty() {
             return licenses;
         }
@@ -162,7 +179,7 @@ impl NodeReader<'_> {
         let known = names().find(|name| super::Format::from_name(name).is_some());
         let own = known.or_else(|| values.first().map(|text| text.value.as_str()));
         let own = own.or_else(|| super::preferred(&labels, &["en"]).map(|text| text.value.as_str()));
-        let iri = self.web_iri();
+        let iri = self.web_iri().or_else(|| self.reference());
         let is_known = iri.as_deref().is_some_and(|iri| super::Format::from_name(local_name(iri)).is_some());
         if is_known { iri } else { own.map(str::to_owned).or(iri) }
     }

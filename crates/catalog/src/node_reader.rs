@@ -114,6 +114,7 @@ impl<'g> NodeReader<'g> {
         let texts = objects.filter_map(|object| match self.graph.term(object) {
             TermRef::Blank(_) | TermRef::Triple(_) => None,
             TermRef::Iri(iri) if self.part(iri).is_some() => self.at(object).web_iri(),
+            TermRef::Iri(iri) if is_relative(iri) => self.file(iri),
             term => Some(term.text().trim().to_owned()),
         });
         let mut texts = texts.filter(|text| !text.is_empty());

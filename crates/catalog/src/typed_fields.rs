@@ -23,7 +23,7 @@ const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 pub(super) fn statements(dataset: &Dataset, is_described: &dyn Fn(&Node) -> bool) -> Vec<Statement> {
     let mut out = Statements(Vec::new());
     out.metadata(&dataset.metadata, &concept_labels(&dataset.extra_statements));
-    if !dataset.has_license_node() {
+    if !dataset.states_license() {
         out.license(&dataset.metadata);
     }
     for theme in &dataset.metadata.themes {
@@ -290,9 +290,15 @@ pub(super) fn media_type_name(text: &str) -> &str {
     name.map_or(text, |name| name.trim_end_matches('/'))
 }
 
+/// Top-level media types of IANA's registry, and one that is in use without registration.
+const TOP_LEVEL_TYPES: &[&str] =
+    &["application", "audio", "chemical", "font", "haptics", "image", "message", "model", "multipart", "text", "video"];
+
 pub(super) fn is_media_type(name: &str) -> bool {
     let is_token = |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c == ':' || c == '/');
-    name.split_once('/').is_some_and(|(kind, rest)| is_token(kind) && is_token(rest))
+    let is_known =
+        |kind: &str| TOP_LEVEL_TYPES.iter().any(|known| kind.eq_ignore_ascii_case(known)) || kind.starts_with("x-");
+    name.split_once('/').is_some_and(|(kind, rest)| is_known(kind) && is_token(rest))
 }
 
 pub(super) fn media_type_iri(name: &str) -> Value {

@@ -181,11 +181,20 @@ fn licences_are_addresses_or_names() {
         ("dct:license [] ; dct:rights <http://e.org/terms>".to_owned(), Some("http://e.org/terms")),
         (format!("dct:rights \"Rights\" ; dct:license <{by}>"), Some(by)),
         ("dct:license <http://e.org/l> . <http://e.org/l> rdfs:label \"L\"".to_owned(), Some("http://e.org/l")),
+        (format!("dct:license <{by}> , [ rdfs:label \"B\" ]"), Some(by)),
+        (format!("dct:license <{by}> , [ schema:url <{by}> ]"), Some(by)),
+        ("dct:license <ODbL-1.0> . <ODbL-1.0> a dct:LicenseDocument".to_owned(), Some("ODbL-1.0")),
         ("dct:license <#l> . <#l> rdfs:label \"L\"".to_owned(), Some("L")),
     ] {
         let dataset = turtle(&format!("<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; {text} ."));
         assert_eq!(dataset.metadata.license.as_deref(), expected, "{text}");
-        assert_eq!(dataset.licenses(), expected.into_iter().collect::<Vec<_>>(), "{text}");
+        let mut licenses: Vec<&str> = expected.into_iter().collect();
+        licenses.extend(text.contains("\"B\"").then_some("B"));
+        assert_eq!(dataset.licenses(), licenses, "{text}");
+        let is_stated = |line: &&String| line.contains("terms/license>");
+        let stated = text.matches("dct:license").count() + text.matches(" , [").count();
+        let unknown = usize::from(text.contains("dct:rights <"));
+        assert_eq!(lines(&dataset).iter().filter(is_stated).count(), stated + unknown, "{text}");
     }
     let node = schema(&format!(
         r#""@id": "http://e.org/d", "name": "D", "license": {{"@type": "Dataset", "text": "BY", "url": "{by}"}}"#
@@ -302,6 +311,8 @@ fn relative_references_are_texts() {
     assert!(empty.distributions.is_empty());
     let based = turtle("@base <http://b.org/> . <d> a dcat:Dataset ; dct:title \"D\" ; dct:license <l> .");
     assert_eq!(based.metadata.license.as_deref(), Some("http://b.org/l"));
+    let folder = schema(r#""@id": "./", "name": "Root""#);
+    assert_eq!(folder.metadata.id.as_str(), "Root");
     let list = read(
         "c.ttl",
         &format!(

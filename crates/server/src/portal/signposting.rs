@@ -11,7 +11,6 @@ const MOST: usize = 10;
 
 /// Returns the links of a page. `own` is the address of the page, `base` the first part of links.
 pub(crate) fn links(described: &PortalMetadata, own: &str, base: &str, card: &Card) -> Vec<HeaderValue> {
-    let metadata = &described.dataset.metadata;
     let page = uri(own);
     let mut links = vec![link(&uri(&described.iri), "cite-as", None)];
     for class in ["Dataset", "AboutPage"] {

@@ -1,9 +1,9 @@
 //! Licences of a dataset and of its distributions.
 
-use super::names::{LABELS, LICENSE_ADDRESSES, LICENSE_TEXTS, is_address, license_text};
+use super::names::{LABELS, LICENSE_ADDRESSES, LICENSE_TEXTS, addresses_first, is_address, license_text};
 use super::statement::StatementIndex;
 use super::typed_fields::distribution_part;
-use super::{Dataset, Node, Text, Value, preferred};
+use super::{Dataset, Node, Statement, Text, Value, preferred};
 use lodeseek_rdf::vocab::dcterms;
 use rustc_hash::FxHashSet;
 
@@ -37,20 +37,23 @@ impl Dataset {
         parts.map(|part| stated_licenses(&statements, &part).into_iter().next()).collect()
     }
 
-    /// If true, the description has a node for a licence of the dataset, so that its text does not state it again.
-    pub(super) fn has_license_node(&self) -> bool {
-        let mut licenses = self
-            .extra_statements
-            .iter()
-            .filter(|one| one.subject == Node::Dataset && one.predicate == dcterms::LICENSE);
-        licenses.any(|one| matches!(one.object, Value::Node(Node::Part(_))))
+    /// If true, the further statements contain the licence of the dataset, for example as a node with its address.
+    pub(super) fn states_license(&self) -> bool {
+        let is_license = |one: &&Statement| one.subject == Node::Dataset && one.predicate == dcterms::LICENSE;
+        let Some(license) = &self.metadata.license else { return false };
+        if !self.extra_statements.iter().any(|one| is_license(&one)) {
+            return false;
+        }
+        let statements = StatementIndex::new(&self.extra_statements);
+        let mut licenses = statements.values(&Node::Dataset, dcterms::LICENSE);
+        licenses.any(|value| license_of(&statements, value).as_ref() == Some(license))
     }
 }
 
 /// Returns the licences of a node: those of `dct:license` or, without one, the IRIs of `dct:rights`.
 fn stated_licenses(statements: &StatementIndex<'_>, node: &Node) -> Vec<String> {
     let licenses = statements.values(node, dcterms::LICENSE).filter_map(|value| license_of(statements, value));
-    let licenses: Vec<String> = licenses.collect();
+    let licenses = addresses_first(licenses.collect());
     if !licenses.is_empty() || *node == Node::Dataset {
         return licenses;
     }
@@ -59,7 +62,7 @@ fn stated_licenses(statements: &StatementIndex<'_>, node: &Node) -> Vec<String> 
         Value::Literal(literal) if is_address(literal.value().trim()) => Some(literal.value().trim().to_owned()),
         _ => None,
     });
-    rights.collect()
+    addresses_first(rights.collect())
 }
 
 /// Returns the text of a licence: an IRI, a literal, or what the description states of a node.
