@@ -103,6 +103,8 @@ const SAMPLES: &[(&str, &str, &[&str], usize)] = &[
     ("page.html", "schema.org", &["tides"], 0),
     ("page-scripts.html", "schema.org", &["routes"], 2),
     ("croissant.jsonld", "schema.org", &["Leaf-photos"], 1),
+    ("croissant-fields.json", "schema.org", &["shells"], 0),
+    ("ro-crate.json", "ro-crate", &["Levels-of-a-river"], 0),
     ("void.ttl", "void", &["hills"], 0),
     ("registry.jsonld", "registry", &["mo"], 0),
     ("dcat.ttl", "dcat", &["elms", "oaks", "series"], 0),

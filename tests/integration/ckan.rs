@@ -641,7 +641,6 @@ async fn pages_tell_programs_what_they_are_about() {
         "name": "Lodeseek",
         "url": "http://localhost:7878/"
       },
-      "isAccessibleForFree": true,
       "keywords": [
         "parks",
         "trees",

@@ -38,6 +38,7 @@ mod harvest;
 mod http;
 #[cfg(all(feature = "rocksdb", feature = "onnx"))]
 mod mcp;
+mod markup;
 mod models;
 mod named_graphs;
 mod operator;

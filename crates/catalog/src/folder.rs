@@ -2,9 +2,9 @@
 //!
 //! Files are read in the order of their paths. Hidden files, and links that lead out of the folder, are ignored.
 
-use super::{Catalog, CatalogError, Dataset, DatasetId, Dialect, Location, ro_crate};
+use super::{Catalog, CatalogError, Dataset, DatasetId, Dialect, Distribution, Location, ro_crate};
 use lodeseek_rdf::dump::Syntax;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -29,6 +29,8 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
     // A crate lists its files: these are no catalogues of their own.
     files.sort_by_key(|file| !ro_crate::is_metadata_file(file));
     let mut of_crates = BTreeSet::new();
+    // Folders of crates, with the places of their datasets.
+    let mut folders: BTreeMap<String, usize> = BTreeMap::new();
     for file in files {
         let is_preview = file.file_name().is_some_and(|name| name == ro_crate::PREVIEW_FILE);
         let is_of_crate = is_preview && file.parent().is_some_and(|folder| crates.contains(folder));
@@ -41,6 +43,12 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
             }
             Ok(catalog) if catalog.dialect == Dialect::RoCrate => {
                 let mut listed = BTreeSet::new();
+                let inner = file.parent().map(slashed).filter(|inner| !inner.is_empty());
+                let inner = inner.map(|inner| format!("{inner}/")).unwrap_or_default();
+                if let Some(dataset) = catalog.datasets.first() {
+                    let paths = ro_crate::folder_paths(dataset).map(|path| format!("{inner}{path}"));
+                    folders.extend(paths.map(|path| (path, whole.datasets.len())));
+                }
                 add(&mut whole, catalog, &file, &mut listed);
                 named.extend(listed.iter().cloned());
                 of_crates.append(&mut listed);
@@ -53,11 +61,27 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
             }
         }
     }
-    let is_listed = |problem: &String| problem.split_once(IGNORED).is_some_and(|(file, _)| of_crates.contains(file));
-    whole.problems.retain(|problem| !is_listed(problem));
-    let dumps = dumps.into_iter().filter(|(file, _)| !named.contains(&slashed(file)));
-    whole.datasets.extend(dumps.filter_map(|(file, dataset)| dump(&file, dataset)));
+    whole.problems.retain(|problem| match problem.strip_suffix(IGNORED) {
+        Some(file) => !of_crates.contains(file) && crate_of(file, &folders).is_none(),
+        None => true,
+    });
+    for (file, dataset) in dumps {
+        let path = slashed(&file);
+        if named.contains(&path) {
+            continue;
+        }
+        match crate_of(&path, &folders) {
+            Some(place) => whole.datasets[place].distributions.push(Distribution::new(Location::File(path))),
+            None => whole.datasets.extend(dump(&file, dataset)),
+        }
+    }
     Ok(whole)
+}
+
+/// Returns the place of the dataset whose crate has the folder of a file.
+fn crate_of(file: &str, folders: &BTreeMap<String, usize>) -> Option<usize> {
+    let mut ends = file.match_indices('/').map(|(place, _)| place + 1);
+    ends.by_ref().filter_map(|end| folders.get(&file[..end]).copied()).last()
 }
 
 /// Adds the datasets and problems of a catalogue, with paths relative to the folder.

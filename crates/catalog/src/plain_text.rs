@@ -87,6 +87,14 @@ impl Metadata {
     /// Returns the metadata with the plain texts of titles, descriptions, notes, keywords, names and labels.
     #[must_use]
     pub fn plain_texts(&self) -> Cow<'_, Self> {
+        let texts = [&self.titles, &self.alternatives, &self.descriptions, &self.notes, &self.keywords];
+        let texts = texts.into_iter().flatten().map(|text| &text.value);
+        let names = self.creators.iter().chain(&self.publishers).map(|agent| &agent.name);
+        let labels = self.themes.iter().map(|theme| &theme.label);
+        let works = self.introduced_by.iter().map(|work| &work.title);
+        if !texts.chain(names).chain(labels).chain(works).any(|text| text.contains(['<', '&'])) {
+            return Cow::Borrowed(self);
+        }
         let mut plain = self.clone();
         let Self { titles, alternatives, descriptions, notes, keywords, .. } = &mut plain;
         let mut is_changed = false;

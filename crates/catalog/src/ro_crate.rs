@@ -5,9 +5,10 @@
 //! <https://www.researchobject.org/ro-crate/specification/1.2/>
 
 use super::node_reader::FOLDER;
+use super::{Dataset, Node, Value};
 use lodeseek_rdf::vocab::{dcterms, rdf};
 use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder};
-use oxrdf::{BlankNode, NamedNode, NamedOrBlankNode, Term, Triple as OxTriple};
+use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple as OxTriple};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
@@ -52,6 +53,12 @@ pub(super) fn to_schema_org(graph: &TripleGraph, base: &str) -> Option<TripleGra
     let is_dataset = |class: TermId| schema_name(graph.term(class)) == Some("Dataset");
     let has_address: FxHashSet<TermId> =
         triples(graph, "contentUrl").map(|triple| triple.subject).filter(|file| files.contains(file)).collect();
+    let folders = folders(graph, entry.root);
+    for (folder, name) in folders.iter().filter_map(|&folder| Some((folder, local_name(graph, folder, base)?))) {
+        if let Some(subject) = node(folder) {
+            add(subject, dcterms::IDENTIFIER, Literal::new_simple_literal(name).into());
+        }
+    }
     add(root.clone(), rdf::TYPE, NamedNode::new_unchecked(format!("{}Dataset", SCHEMA[0])).into());
     if let Some(descriptor) = node(entry.descriptor) {
         add(root.clone(), &schema("subjectOf"), descriptor.into());
@@ -136,12 +143,39 @@ fn root_node(graph: &TripleGraph, root: TermId, base: &str) -> NamedOrBlankNode 
     }
 }
 
+/// Returns the path of an entity in the crate.
+fn local_name<'g>(graph: &'g TripleGraph, entity: TermId, base: &str) -> Option<&'g str> {
+    let TermRef::Iri(iri) = graph.term(entity) else { return None };
+    super::croissant::local_name(iri, base)
+}
+
+/// Returns the paths of the folders of a crate that was read from a local file. Their files need not be listed.
+pub(super) fn folder_paths(dataset: &Dataset) -> impl Iterator<Item = String> {
+    let names = dataset.extra_statements.iter().filter(|one| one.predicate == dcterms::IDENTIFIER);
+    names.filter_map(|one| match (&one.subject, &one.object) {
+        (Node::Part(_), Value::Literal(name)) if name.value().ends_with('/') => {
+            Some(super::iris::decode_segment(name.value()).unwrap_or_else(|| name.value().to_owned()))
+        }
+        _ => None,
+    })
+}
+
 /// Returns the files of the root and of the folders inside of it, in the order of the graph.
 fn files(graph: &TripleGraph, root: TermId) -> Vec<TermId> {
+    parts(graph, root).0
+}
+
+/// Returns the folders inside of the root.
+fn folders(graph: &TripleGraph, root: TermId) -> Vec<TermId> {
+    parts(graph, root).1
+}
+
+/// Returns the files and the other parts of the root and of its parts, in the order of the graph.
+fn parts(graph: &TripleGraph, root: TermId) -> (Vec<TermId>, Vec<TermId>) {
     let parts: Vec<&Triple> = triples(graph, "hasPart").collect();
     let kind = graph.iri(rdf::TYPE);
     let mut known = FxHashSet::from_iter([root]);
-    let (mut level, mut files) = (vec![root], Vec::new());
+    let (mut level, mut files, mut others) = (vec![root], Vec::new(), Vec::new());
     for _ in 0..MAX_DEPTH {
         let folders: FxHashSet<TermId> = level.drain(..).collect();
         if folders.is_empty() {
@@ -159,10 +193,11 @@ fn files(graph: &TripleGraph, root: TermId) -> Vec<TermId> {
                 files.push(part.object);
             } else {
                 level.push(part.object);
+                others.push(part.object);
             }
         }
     }
-    files
+    (files, others)
 }
 
 /// If true, the entity is a file in the folder of the crate.
@@ -213,6 +248,8 @@ mod tests {
             "<http://e.org/d> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> \"Inner\" .",
         );
         write("tables/one gauge.csv", "a,b\n");
+        write("tables/more.nt", "<http://e.org/b> <http://e.org/p> <http://e.org/c> .\n");
+        write("tables/notes.txt", "Notes");
         write("apart.nt", "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n");
         let alone = Catalog::read(&folder.path().join("ro-crate-metadata.json")).expect("a crate");
         assert_eq!((alone.dialect, alone.datasets.len(), &alone.problems), (Dialect::RoCrate, 1, &Vec::new()));
@@ -220,7 +257,7 @@ mod tests {
         assert_eq!(whole.problems, Vec::<String>::new());
         let ids: Vec<&str> = whole.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).collect();
         assert_eq!(ids, ["Levels-of-rivers", "apart"]);
-        for dataset in [&alone.datasets[0], &whole.datasets[0]] {
+        for (dataset, is_folder) in [(&alone.datasets[0], false), (&whole.datasets[0], true)] {
             let metadata = &dataset.metadata;
             assert_eq!((metadata.title(), metadata.description()), ("Levels of rivers", Some("Levels at two gauges")));
             assert_eq!(metadata.license.as_deref(), Some("https://creativecommons.org/licenses/by/4.0/"));
@@ -235,6 +272,10 @@ mod tests {
             assert_eq!(keywords, ["river", "water"]);
             let mut places: Vec<&Location> = dataset.distributions.iter().map(|one| &one.location).collect();
             places.sort_by_key(|place| place.as_str().to_owned());
+            // A folder is read with its unlisted files.
+            let unlisted = Location::File("tables/more.nt".into());
+            places.retain(|place| **place != unlisted);
+            assert_eq!(dataset.distributions.len() - places.len(), usize::from(is_folder));
             assert_eq!(
                 places,
                 [

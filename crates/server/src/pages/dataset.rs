@@ -22,7 +22,7 @@ use crate::text::{href, is_web};
 use askama::Template;
 use axum::http::header;
 use axum::response::Response;
-use lodeseek_catalog::{Agent, DatasetId, Location, Scheme, Text};
+use lodeseek_catalog::{Agent, DatasetId, Location, Scheme, Text, plain_text};
 use lodeseek_engine::{
     Card, CoverageSource, Facet, Filter, PeriodCoverage, PlaceCoverage, RelatedDatasets, RelatedEdition, Schema,
     SchemaEdge,
@@ -497,7 +497,7 @@ fn download(page: &PageContext, described: &PortalMetadata, file: &File, has_con
     let label = file.label();
     let is_external = matches!(file.location, Location::Remote(_));
     let address = if is_external || has_content { Some(described.address(file, "/")) } else { None };
-    let name = readable(&file.name());
+    let name = readable(&plain_text(&file.name()));
     DownloadView {
         label: if label.is_empty() { page.text("download-file") } else { label },
         size: file.bytes.map(|bytes| page.locale.bytes(bytes)).unwrap_or_default(),

@@ -20,7 +20,7 @@ mod table;
 mod tests;
 mod texts;
 
-pub(crate) use names::{License, license_label};
+pub(crate) use names::license_label;
 pub(crate) use table::{CachedTable, Row, Table};
 
 use crate::AppState;
