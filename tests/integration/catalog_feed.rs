@@ -1,7 +1,7 @@
 //! `/catalog`: all datasets in DCAT-AP, page by page.
 
-use super::http::{Reply, Site, triples};
-use super::support::testdata;
+use super::http::{Reply, Site, encoded, triples};
+use super::support::{limits, testdata};
 use axum::http::{Method, StatusCode};
 use std::collections::BTreeSet;
 use std::fs;
@@ -99,4 +99,50 @@ async fn a_search_is_a_catalogue_too() {
     assert_eq!(objects(&site.get("/catalog.nt?q=xyzzyx").await, DATASET), Vec::<String>::new());
     // Without records, as here, nobody knows that nothing changed.
     assert_eq!(objects(&site.get("/catalog.nt?modified_since=2999-01-01").await, DATASET).len(), 12);
+}
+
+/// A description with a character and a property that RDF/XML cannot express.
+fn troublesome() -> Site {
+    let folder = tempfile::tempdir().expect("a folder");
+    let catalog = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        <http://e.org/c> a dcat:Catalog ; dcat:dataset <http://e.org/slides> , <http://e.org/numbers> .
+        <http://e.org/slides> a dcat:Dataset ; dct:identifier \"slides\" ; dct:title \"Slides\"@de ; dct:description \"one\\u000Btwo\\r\\nthree\" .
+        <http://e.org/numbers> a dcat:Dataset ; dct:identifier \"numbers\" ; dct:title \"Zähler\" ; <http://e.org/1> \"x\" .";
+    let path = folder.path().join("catalog.ttl");
+    fs::write(&path, catalog).expect("written");
+    Site::from_catalog(&path, limits())
+}
+
+#[tokio::test]
+async fn documents_of_xml_are_well_formed() {
+    let site = troublesome();
+    let feed = site.get("/catalog.rdf").await;
+    assert_eq!(feed.status, StatusCode::OK);
+    assert_eq!(feed.header("lodeseek-removed-characters"), "1");
+    assert_eq!(feed.header("lodeseek-omitted-statements"), "1");
+    assert!(triples(&feed.body, "a.rdf") > 5 && feed.body.contains("onetwo&#xD;\nthree"), "{}", feed.body);
+    let refused = site.get("/dataset/numbers?format=rdf").await;
+    assert_eq!(refused.status, StatusCode::NOT_ACCEPTABLE);
+    assert!(refused.body.contains("<http://e.org/1>") && refused.body.contains("text/turtle"), "{}", refused.body);
+    let slides = site.get("/dataset/slides?format=rdf").await;
+    assert_eq!((slides.status, slides.header("lodeseek-removed-characters")), (StatusCode::OK, "1"));
+    let atom = site.get("/feeds/datasets.atom").await;
+    assert!(atom.status == StatusCode::OK && !atom.body.contains('\u{B}'), "{}", atom.body);
+    let query = encoded(&[("query", "SELECT ?o { ?s <http://purl.org/dc/terms/description> ?o }"), ("format", "xml")]);
+    let rows = site.get(&format!("/sparql?{query}")).await;
+    assert!(rows.body.contains("onetwo&#xD;\nthree"), "{}", rows.body);
+    assert_eq!(rows.header("lodeseek-removed-characters"), "1");
+}
+
+#[tokio::test]
+async fn texts_have_a_charset() {
+    let site = troublesome();
+    for path in ["/catalog.ttl", "/dataset/numbers?format=ttl", "/rdf-graph-store?default&format=ttl", "/.well-known/void?format=ttl"] {
+        assert_eq!(site.get(path).await.header("content-type"), "text/turtle; charset=utf-8", "{path}");
+    }
+    for format in ["csv", "tsv"] {
+        let query = encoded(&[("query", "SELECT * { ?s ?p ?o } LIMIT 1"), ("format", format)]);
+        let reply = site.get(&format!("/sparql?{query}")).await;
+        assert!(reply.header("content-type").ends_with("; charset=utf-8"), "{format}");
+    }
 }

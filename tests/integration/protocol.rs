@@ -628,3 +628,22 @@ async fn the_graph_stores_manifests() {
     assert_eq!((read, refused), (vec!["head_non_existing_indirect".to_owned()], 8));
     assert_eq!(site.get("/rdf-graph-store?default").await.body, before);
 }
+
+/// SPARQL clients send names of formats that they know beside `Accept`, and empty fields of forms.
+#[tokio::test]
+async fn parameters_of_other_clients() {
+    let site = Site::testdata();
+    let construct = "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o } LIMIT 1";
+    for (format, accept, media_type) in [
+        ("rdf+xml", "application/rdf+xml", "application/rdf+xml"),
+        ("n3", "text/rdf+n3,application/n3", "text/turtle"),
+        ("unknown", "application/turtle,text/turtle", "text/turtle"),
+        ("json", "*/*", "application/ld+json"),
+    ] {
+        let parameters = [("query", construct), ("format", format), ("output", format), ("results", format), ("default-graph-uri", "")];
+        let reply = site.accept(&format!("/sparql?{}", encoded(&parameters)), accept).await;
+        assert_eq!((reply.status.as_u16(), reply.media_type()), (200, media_type), "{format}: {}", reply.body);
+    }
+    let reply = site.get("/sparql?query=ASK%7B%7D&format=application/sparql-results+xml").await;
+    assert_eq!(reply.media_type(), "application/sparql-results+xml", "a plus that is not encoded is a space");
+}

@@ -287,7 +287,7 @@ impl Case {
 
     async fn ask(&self, site: &Site) -> Result<Outcome, String> {
         let is_graph = self.query.to_uppercase().contains("CONSTRUCT");
-        let format = if is_graph { "nt" } else { "json" };
+        let format = if is_graph { "nt;version=1.2" } else { "json;version=1.2" };
         let graph = "http://localhost:7878/dataset/d";
         let parameters = [("query", self.query.as_str()), ("format", format), ("default-graph-uri", graph)];
         let reply = site.get(&format!("/sparql?{}", encoded(&parameters))).await;
@@ -297,7 +297,8 @@ impl Case {
         if !is_graph {
             return self.results(QueryResultsFormat::Json, reply.body.as_bytes());
         }
-        let triples = RdfParser::from_format(RdfFormat::NTriples).for_slice(&reply.body);
+        // Turtle, because the parser of N-Triples rejects the declaration of the version.
+        let triples = RdfParser::from_format(RdfFormat::Turtle).for_slice(&reply.body);
         let triples: Result<Vec<Triple>, _> = triples.map(|quad| quad.map(Triple::from)).collect();
         Ok(Outcome::Graph(fingerprint(&triples.map_err(|error| error.to_string())?)))
     }
@@ -458,7 +459,8 @@ async fn results_contain_triple_terms_in_all_formats() {
         ("csv", "http://e.org/mill http://e.org/owner Zwetschgenberger"),
         ("tsv", "<<( <http://e.org/mill> <http://e.org/owner> \"Zwetschgenberger\" )>>\t\"Zwetschgenberger\"\t\"rtl\""),
     ] {
-        let parameters = [("query", query), ("format", format), ("default-graph-uri", graph)];
+        let format = format!("{format};version=1.2");
+        let parameters = [("query", query), ("format", format.as_str()), ("default-graph-uri", graph)];
         let reply = site.get(&format!("/sparql?{}", encoded(&parameters))).await;
         assert!(reply.status == 200 && reply.body.contains(wanted), "{format}: {} {}", reply.status, reply.body);
     }
@@ -469,11 +471,61 @@ async fn results_contain_triple_terms_in_all_formats() {
         ("rdf", "rdf:parseType=\"Triple\""),
         ("jsonld", "http://www.w3.org/1999/02/22-rdf-syntax-ns#ttSubject"),
     ] {
-        let parameters = [("query", construct), ("format", format), ("default-graph-uri", graph)];
+        let format = format!("{format};version=1.2");
+        let parameters = [("query", construct), ("format", format.as_str()), ("default-graph-uri", graph)];
         let reply = site.get(&format!("/sparql?{}", encoded(&parameters))).await;
         assert!(reply.status == 200 && reply.body.contains(wanted), "{format}: {} {}", reply.status, reply.body);
+        assert!(reply.header("content-type").ends_with("; version=1.2"), "{:?}", reply.headers);
     }
     let nested = format!("SELECT * {{ ?s ?p {}?o{} }}", "<< ?a ?b ".repeat(20), " >>".repeat(20));
     let reply = site.get(&format!("/sparql?{}", encoded(&[("query", nested.as_str())]))).await;
     assert!(reply.status.is_client_error() && reply.body.contains("reified triples deeper than 16"), "{}", reply.body);
+}
+
+/// Parsers of RDF 1.1 reject base directions and triple terms.
+#[tokio::test]
+async fn clients_of_rdf_1_1_get_rdf_1_1() {
+    let site = annotated();
+    let graph = "http://localhost:7878/dataset/d";
+    let path = format!("/rdf-graph-store?{}", encoded(&[("graph", graph)]));
+    let construct = encoded(&[("query", "CONSTRUCT WHERE { ?s ?p ?o }"), ("default-graph-uri", graph)]);
+    let mut fingerprints = Vec::new();
+    for (media_type, name) in [
+        ("text/turtle", "a.ttl"),
+        ("application/n-triples", "a.nt"),
+        ("application/rdf+xml", "a.rdf"),
+        ("application/ld+json", "a.jsonld"),
+        ("application/trig", "a.trig"),
+    ] {
+        for path in [&path, &format!("/sparql?{construct}")] {
+            let reply = site.accept(path, media_type).await;
+            assert!(!reply.header("content-type").contains("version"), "{:?}", reply.headers);
+            let mut builder = TripleGraphBuilder::new();
+            let reports = DumpReader::default().read(reply.body.as_bytes(), name, "http://e.org/", &mut builder);
+            assert!(reports[0].is_clean(), "{media_type}: {reports:?}");
+            let graph = builder.finish();
+            assert_eq!(graph.triple_terms().count(), 0, "{media_type}");
+            for part in ["VERSION", "--rtl", "<<(", "its:dir", "@direction"] {
+                assert!(!reply.body.contains(part), "{media_type}: {part}");
+            }
+            fingerprints.push(canonical_fingerprint(&graph).expect("a fingerprint"));
+            let latest = site.accept(path, &format!("{media_type};version=\"1.2\"")).await;
+            assert!(latest.header("content-type").ends_with("; version=1.2"), "{:?}", latest.headers);
+            let has_direction = latest.body.contains("--rtl") || latest.body.contains("\"rtl\"");
+            assert!(has_direction, "{media_type}: {}", latest.body);
+            let declares = name != "a.rdf" && name != "a.jsonld";
+            assert_eq!(latest.body.starts_with("VERSION \"1.2\"\n"), declares, "{media_type}: {}", latest.body);
+        }
+    }
+    fingerprints.dedup();
+    assert_eq!(fingerprints.len(), 1, "all syntaxes have the same graph");
+
+    let query = "SELECT ?t ?c { ?r ?p ?t . FILTER(isTRIPLE(?t)) ?m <http://www.w3.org/2000/01/rdf-schema#comment> ?c }";
+    let path = format!("/sparql?{}", encoded(&[("query", query), ("default-graph-uri", graph)]));
+    let rows = site.get(&path).await.json();
+    let row = &rows["results"]["bindings"][0];
+    assert_eq!((&row["t"]["type"], &row["c"]["its:dir"]), (&"bnode".into(), &serde_json::Value::Null), "{rows:#}");
+    let rows = site.accept(&path, "application/sparql-results+json; version=1.2").await.json();
+    let row = &rows["results"]["bindings"][0];
+    assert_eq!((&row["t"]["type"], &row["c"]["its:dir"]), (&"triple".into(), &"rtl".into()), "{rows:#}");
 }

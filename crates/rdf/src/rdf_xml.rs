@@ -167,18 +167,27 @@ fn is_name_character(character: char) -> bool {
         || matches!(character, '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}' | '\u{2040}')
 }
 
+/// Returns true if a text is a name without a colon.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(is_name_start) && text.chars().all(is_name_character)
+}
+
 /// Returns the identifier of a blank node: its label if that is a name.
 fn identifier(node: &BlankNode) -> Cow<'_, str> {
     let label = node.as_str();
-    let is_name = label.starts_with(is_name_start) && label.chars().all(is_name_character);
-    if is_name && !label.starts_with(ENCODED_LABEL_PREFIX) {
+    if is_name(label) && !label.starts_with(ENCODED_LABEL_PREFIX) {
         return Cow::Borrowed(label);
     }
+    Cow::Owned(encode_label(label))
+}
+
+/// Returns a name for the label of a blank node that is none. Different labels have different names.
+pub(crate) fn encode_label(label: &str) -> String {
     let mut encoded = ENCODED_LABEL_PREFIX.to_owned();
     for byte in label.bytes() {
         let _ = write!(encoded, "{byte:02x}");
     }
-    Cow::Owned(encoded)
+    encoded
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ pub(crate) fn named_form(syntax: RdfSyntax, name: &str, headers: &HeaderMap) -> 
 /// Returns the version of RDF that a client asks for with a media type: that of its range with the highest quality, else RDF 1.1.
 pub(crate) fn requested_version(headers: &HeaderMap, media_type: &str) -> RdfVersion {
     let mut best = (RdfVersion::V11, 0.0);
-    for range in accepted(headers).filter(|range| essence(range).eq_ignore_ascii_case(media_type)) {
+    for range in accept_ranges(headers).filter(|range| essence(range).eq_ignore_ascii_case(media_type)) {
         let quality = quality(range).unwrap_or(0.0);
         let version = parameter(range, "version").and_then(RdfVersion::from_number).unwrap_or_default();
         if quality > best.1 || quality == best.1 && quality > 0.0 && version != RdfVersion::V11 {
@@ -102,11 +102,11 @@ pub(crate) fn requested_version(headers: &HeaderMap, media_type: &str) -> RdfVer
 }
 
 /// Returns true if `Accept` names a media type without a wildcard.
-pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
-    accepted(headers).any(|range| essence(range).eq_ignore_ascii_case(media_type))
+pub(crate) fn is_named(headers: &HeaderMap, media_type: &str) -> bool {
+    accept_ranges(headers).any(|range| essence(range).eq_ignore_ascii_case(media_type))
 }
 
-fn accepted(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+fn accept_ranges(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(','))
 }

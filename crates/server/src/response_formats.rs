@@ -5,7 +5,7 @@
 //! reject base directions and triple terms.
 
 use crate::error::ApiError;
-use crate::negotiation::{best, essence, names, parameter, requested_version};
+use crate::negotiation::{best, essence, is_named, parameter, requested_version};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_rdf::{Omissions, RdfForm, RdfSyntax, RdfVersion, XmlFilter};
@@ -137,7 +137,7 @@ impl Kind {
         let offers: Vec<&str> = self.forms().iter().map(|(accepted, _)| *accepted).collect();
         let chosen = best(headers, &offers);
         if let Some(name) = format_parameters(parameters).next() {
-            let is_named = chosen.is_some_and(|chosen| names(headers, chosen));
+            let is_named = chosen.is_some_and(|chosen| is_named(headers, chosen));
             if !is_named {
                 let message = format!("format={name:?} is not supported for this kind of result");
                 return Err(ApiError::bad_request(message));
@@ -160,7 +160,7 @@ pub(crate) fn content_type(media_type: &'static str, version: RdfVersion) -> &'s
 }
 
 /// Returns the value of `Content-Type` for a media type, in the version that a client asks for.
-pub(crate) fn versioned(media_type: &'static str, headers: &HeaderMap) -> &'static str {
+pub(crate) fn with_requested_version(media_type: &'static str, headers: &HeaderMap) -> &'static str {
     content_type(media_type, requested_version(headers, media_type))
 }
 

@@ -54,11 +54,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use timeout::Timeout;
 
-/// `Accept` headers of SELECT and ASK: the first attempt, and the retry if JSON could not be parsed.
-const RESULTS_ACCEPT: &[&str] =
-    &["application/sparql-results+json, application/sparql-results+xml;q=0.8", "application/sparql-results+xml"];
+/// `Accept` headers of SELECT and ASK: the first attempt, and the retry if JSON could not be parsed. Endpoints of RDF 1.2 send triple
+/// terms to clients that ask for it.
+const RESULTS_ACCEPT: &[&str] = &[
+    "application/sparql-results+json;version=1.2, application/sparql-results+json;q=0.9, application/sparql-results+xml;q=0.8",
+    "application/sparql-results+xml",
+];
 /// `Accept` headers of CONSTRUCT and DESCRIBE. N-Triples is preferred: a broken line does not affect others.
-const GRAPHS_ACCEPT: &[&str] = &["application/n-triples, text/turtle;q=0.9, application/rdf+xml;q=0.5"];
+const GRAPHS_ACCEPT: &[&str] =
+    &["application/n-triples;version=1.2, application/n-triples;q=0.95, text/turtle;q=0.9, application/rdf+xml;q=0.5"];
 /// Maximum length of a query that is sent by GET, in bytes.
 const MAX_GET_QUERY_BYTES: usize = 2000;
 /// Maximum number of bytes read of an error response.

@@ -8,6 +8,7 @@
 //! 10^20 to 10^21 to `xsd:double`; they are `xsd:integer` (JSON-LD 1.1 API, 8.2.2), and are corrected here.
 
 use super::jsonld_context::ContextGuard;
+use super::repair::is_language_tag;
 use super::{Refusal, Sink, shorten};
 use oxjsonld::{JsonLdParseError, JsonLdParser, JsonLdRemoteDocument};
 use oxrdf::vocab::xsd;
@@ -109,6 +110,10 @@ fn with_lower_case_tag(object: Term) -> Term {
     let Some(tag) = literal.language().filter(|tag| tag.bytes().any(|byte| byte.is_ascii_uppercase())) else {
         return object;
     };
+    // A malformed tag is reported as it is written.
+    if !is_language_tag(tag) {
+        return object;
+    }
     let (value, tag) = (literal.value(), tag.to_ascii_lowercase());
     match literal.direction() {
         None => Literal::new_language_tagged_literal_unchecked(value, tag).into(),

@@ -5,6 +5,7 @@
 //!
 //! * gives `about`, `ID`, `parseType`, `resource` and `type` the prefix of the RDF namespace, and removes other attributes
 //!   without a prefix;
+//! * repairs `rdf:ID` and `rdf:nodeID` that are no names, at which the parser ends a file, too;
 //! * repairs IRIs and language tags ([`repair`](super::repair));
 //! * adds the inherited `its:dir` to each element.
 //!
@@ -13,6 +14,7 @@
 
 use super::repair::{correct_language_tag, iri_message, is_language_tag, repair_iri, tag_message};
 use super::shorten;
+use crate::rdf_xml::{encode_label, is_name};
 use crate::vocab::rdf;
 use oxiri::IriRef;
 use rustc_hash::FxHashMap;
@@ -97,6 +99,17 @@ enum State {
     Tag(Option<u8>),
 }
 
+/// Kind of an element. Nodes and properties alternate.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// `rdf:RDF`.
+    Root,
+    Node,
+    Property,
+    /// Property whose content are the properties of its object.
+    ResourceProperty,
+}
+
 /// Attribute of a start tag, as ranges of the tag.
 #[derive(Clone)]
 struct Attribute {
@@ -124,6 +137,8 @@ pub(super) struct TagRewriter<R> {
     is_ended: bool,
     state: State,
     depth: usize,
+    /// Kinds of the open elements, without those in XML literals.
+    kinds: Vec<Kind>,
     /// Depth of the open element whose content is an XML literal.
     literal: Option<usize>,
     bindings: Vec<Binding>,
@@ -153,6 +168,7 @@ impl<R: Read> TagRewriter<R> {
             is_ended: false,
             state: State::Text,
             depth: 0,
+            kinds: Vec::new(),
             literal: None,
             bindings: Vec::new(),
             directions: Vec::new(),
@@ -279,6 +295,7 @@ impl<R: Read> TagRewriter<R> {
     /// Ends the scopes of the elements that are deeper than this.
     fn leave(&mut self, depth: usize) {
         self.literal = self.literal.filter(|&literal| literal <= depth);
+        self.kinds.truncate(depth);
         while self.bindings.last().is_some_and(|binding| binding.depth > depth) {
             self.bindings.pop();
         }
@@ -292,7 +309,14 @@ impl<R: Read> TagRewriter<R> {
         self.depth += 1;
         let edits = match self.literal {
             Some(_) => Vec::new(),
-            None => self.edits(tag, is_empty),
+            None => {
+                self.kinds.push(match self.kinds.last() {
+                    None if is_root(tag) => Kind::Root,
+                    None | Some(Kind::Root | Kind::Property) => Kind::Node,
+                    Some(Kind::Node | Kind::ResourceProperty) => Kind::Property,
+                });
+                self.edits(tag, is_empty)
+            }
         };
         let mut copied = 0;
         for edit in edits {
@@ -357,10 +381,17 @@ impl<R: Read> TagRewriter<R> {
                         self.note_parse_type(value, is_empty);
                         None
                     }
+                    (Namespace::Rdf, b"ID") => {
+                        if let Some(text) = self.repaired_id(&name[..colon], value) {
+                            edits.push(Edit { range: whole.clone(), text });
+                        }
+                        None
+                    }
+                    (Namespace::Rdf, b"nodeID" | b"annotationNodeID") => self.repaired_label(value),
                     (Namespace::Rdf, local) if IRI_ATTRIBUTES.contains(&local) => self.repaired_iri(value),
                     (Namespace::Its, b"dir") => {
                         own_direction = true;
-                        if !self.set_direction(value, tag) {
+                        if !self.set_direction(value) {
                             edits.push(Edit { range: whole.clone(), text: Vec::new() });
                         }
                         None
@@ -450,7 +481,10 @@ impl<R: Read> TagRewriter<R> {
                 self.note_parse_type(value, tag.ends_with(b"/>"));
                 None
             }
-            b"ID" => None,
+            b"ID" => match self.repaired_id(&prefix, value) {
+                Some(text) => return text,
+                None => None,
+            },
             _ => self.repaired_iri(value),
         };
         let quoted = match repaired {
@@ -463,13 +497,51 @@ impl<R: Read> TagRewriter<R> {
     /// Records that the content of this element is an XML literal, unless `rdf:parseType` has another value.
     fn note_parse_type(&mut self, value: &[u8], is_empty: bool) {
         let value = self.text(value);
-        if !matches!(value.as_deref(), Some("Resource" | "Collection" | "Triple")) && !is_empty {
-            self.literal = Some(self.depth);
+        match value.as_deref() {
+            Some("Resource") => {
+                if let Some(kind) = self.kinds.last_mut() {
+                    *kind = Kind::ResourceProperty;
+                }
+            }
+            Some("Collection" | "Triple") => {}
+            _ if is_empty => {}
+            _ => self.literal = Some(self.depth),
         }
     }
 
+    /// Returns an attribute in place of an `rdf:ID` that is no name: `rdf:about` of a node, and nothing of a property, whose
+    /// identifier stands for the statement. `None` if the value is valid.
+    fn repaired_id(&mut self, prefix: &[u8], value: &[u8]) -> Option<Vec<u8>> {
+        let id = self.text(value)?.into_owned();
+        if is_name(&id) {
+            return None;
+        }
+        let shown = shorten(&id);
+        let fragment = repair_iri(&format!("#{}", id.trim())).filter(|_| self.kinds.last() == Some(&Kind::Node));
+        match fragment {
+            Some(fragment) => {
+                self.note(format!("rdf:ID={shown:?} is no XML name and was read as rdf:about={fragment:?}"), false);
+                Some([prefix, b":about=\"", escape(&fragment).as_bytes(), b"\""].concat())
+            }
+            None => {
+                self.note(format!("rdf:ID={shown:?} is no XML name; it was ignored"), true);
+                Some(Vec::new())
+            }
+        }
+    }
+
+    /// Returns a name for the label of a blank node that is none. `None` if the value is valid.
+    fn repaired_label(&mut self, value: &[u8]) -> Option<String> {
+        let label = self.text(value)?.into_owned();
+        if is_name(&label) {
+            return None;
+        }
+        self.note(format!("the blank node label {:?} is no XML name and was replaced", shorten(&label)), false);
+        Some(encode_label(&label))
+    }
+
     /// Sets the direction of the text in this element. Returns false if the parser must not read the attribute.
-    fn set_direction(&mut self, value: &[u8], tag: &[u8]) -> bool {
+    fn set_direction(&mut self, value: &[u8]) -> bool {
         let text = self.text(value);
         let direction = match text.as_deref() {
             Some("ltr") => Some("ltr"),
@@ -482,9 +554,7 @@ impl<R: Read> TagRewriter<R> {
         }
         self.directions.push(Direction { depth: self.depth, value: direction });
         // The root element has no text. Without the attribute there, an inner element can end the direction.
-        let name = tag[1..].split(|&byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
-        let is_root = self.depth == 1 && (name == b"RDF" || name.ends_with(b":RDF"));
-        direction.is_some() && !is_root
+        direction.is_some() && self.kinds.last() != Some(&Kind::Root)
     }
 
     /// Returns the repaired IRI of a value. `None` if the value is valid or cannot be repaired.
@@ -542,6 +612,13 @@ impl<R: Read> Read for TagRewriter<R> {
         self.position += count;
         Ok(count)
     }
+}
+
+/// Returns true if a start tag is that of `rdf:RDF`, whatever its prefix.
+fn is_root(tag: &[u8]) -> bool {
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"/>".contains(byte);
+    let name = tag[1..].split(is_end).next().unwrap_or_default();
+    name == b"RDF" || name.ends_with(b":RDF")
 }
 
 /// Returns the state after the `<` at the beginning of a text. `None` if more bytes are needed.
@@ -705,6 +782,20 @@ mod tests {
         );
         assert_eq!(messages.len(), 5, "{messages:?}");
         assert!(messages[1].starts_with("2: the IRI <"), "{messages:?}");
+    }
+
+    #[test]
+    fn identifiers_that_are_no_names() {
+        let (text, messages) = rewrite(
+            "<r:RDF xmlns:r='&r;'><r:D r:ID='1 a'><r:p r:ID='2' r:parseType='Resource'><r:q r:nodeID='b'/></r:p>\
+             <r:p><r:D r:nodeID='7'/></r:p></r:D><r:D r:ID='ok'/></r:RDF>",
+        );
+        assert_eq!(
+            text,
+            "<r:RDF xmlns:r='&r;'><r:D r:about=\"#1%20a\"><r:p  r:parseType='Resource'><r:q r:nodeID='b'/></r:p>\
+             <r:p><r:D r:nodeID=\"label-37\"/></r:p></r:D><r:D r:ID='ok'/></r:RDF>"
+        );
+        assert_eq!(messages.len(), 3, "{messages:?}");
     }
 
     #[test]

@@ -30,13 +30,13 @@ fn negotiate(format: Option<&str>, headers: &HeaderMap) -> Result<&'static str, 
         Some("json" | JSON) => Ok(JSON),
         Some("text" | "txt" | TEXT) => Ok(TEXT),
         Some(name) => match RdfSyntax::from_name(name) {
-            Some(syntax) => Ok(response_formats::versioned(syntax.media_type(), headers)),
+            Some(syntax) => Ok(response_formats::with_requested_version(syntax.media_type(), headers)),
             None => Err(ApiError::unknown_format(name, "json, text, ttl, jsonld, nt, rdf")),
         },
         None => {
             let offers: Vec<&'static str> = [JSON, TEXT].into_iter().chain(rdf).collect();
             let chosen = best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))?;
-            Ok(response_formats::versioned(chosen, headers))
+            Ok(response_formats::with_requested_version(chosen, headers))
         }
     }
 }

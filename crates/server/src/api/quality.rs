@@ -170,5 +170,5 @@ fn negotiate(
     let offers: Vec<&'static str> =
         [default].into_iter().chain(plain).chain(RdfSyntax::ALL.map(RdfSyntax::media_type)).collect();
     let chosen = best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))?;
-    Ok(response_formats::versioned(chosen, headers))
+    Ok(response_formats::with_requested_version(chosen, headers))
 }

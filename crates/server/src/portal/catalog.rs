@@ -112,7 +112,7 @@ async fn respond(
     suffix: &'static str,
 ) -> Result<Response, ApiError> {
     let media_type = match RdfSyntax::from_name(suffix.trim_start_matches('.')) {
-        Some(syntax) => response_formats::versioned(syntax.media_type(), headers),
+        Some(syntax) => response_formats::with_requested_version(syntax.media_type(), headers),
         None => Kind::Graph.negotiate(parameters, headers)?,
     };
     if media_type == response_formats::HTML {
