@@ -424,14 +424,18 @@ impl Generator {
         Ok(())
     }
 
+    /// Writes a path. One of length zero has variables at its ends: from a term that the graph lacks, Oxigraph has no solution.
     fn path(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
-        let (subject, path, object) = (subject(u)?, path(u, 0)?, term(u)?);
+        let (mut subject, path, mut object) = (subject(u)?, path(u, 0)?, term(u)?);
+        if path.contains(['*', '?']) {
+            (subject, object) = (*u.choose(&VARIABLES)?, *u.choose(&VARIABLES)?);
+        }
         write!(self.text, "{subject} {path} {object} . ").expect("written");
         Ok(())
     }
 
     fn filter(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
-        write!(self.text, "FILTER({}) ", expression(u, 0)?).expect("written");
+        write!(self.text, "FILTER({}) ", condition(u, 0)?).expect("written");
         Ok(())
     }
 
@@ -481,8 +485,9 @@ fn path(u: &mut Unstructured<'_>, depth: usize) -> Result<String> {
         2 => format!("({})+", path(u, depth + 1)?),
         3 => format!("({})?", path(u, depth + 1)?),
         4 => format!("({})/({})", path(u, depth + 1)?, path(u, depth + 1)?),
-        5 => format!("({})|({})", path(u, depth + 1)?, path(u, depth + 1)?),
-        6 => format!("!({property}|^{})", u.choose(&PROPERTIES)?),
+        // Not alone: Oxigraph removes the duplicates of alternatives.
+        5 => format!("(({})|({}))+", path(u, depth + 1)?, path(u, depth + 1)?),
+        6 => format!("(!({property}|^{}))+", u.choose(&PROPERTIES)?),
         _ => property.to_owned(),
     })
 }
@@ -499,17 +504,34 @@ fn expression(u: &mut Unstructured<'_>, depth: usize) -> Result<String> {
         2 => format!("{one} < {other}"),
         3 => format!("{one} >= {other}"),
         4 => format!("BOUND({})", u.choose(&VARIABLES)?),
-        5 => format!("!({})", expression(u, depth + 1)?),
-        6 => format!("({}) && ({})", expression(u, depth + 1)?, expression(u, depth + 1)?),
-        7 => format!("({}) || ({})", expression(u, depth + 1)?, expression(u, depth + 1)?),
+        5 => format!("!({})", condition(u, depth + 1)?),
+        6 => format!("({}) && ({})", condition(u, depth + 1)?, condition(u, depth + 1)?),
+        7 => format!("({}) || ({})", condition(u, depth + 1)?, condition(u, depth + 1)?),
         8 => format!("{one} IN ({other}, {})", operand(u)?),
         9 => format!("COALESCE({one} + {other}, {})", operand(u)?),
-        10 => format!("IF({}, {one}, {other})", expression(u, depth + 1)?),
+        10 => format!("IF({}, {one}, {other})", condition(u, depth + 1)?),
         11 => format!("CONTAINS(STR({one}), \"x\")"),
         12 => format!("SAMETERM({one}, {other})"),
         13 => format!("ISIRI({one}) || ISLITERAL({other})"),
         14 => format!("CONCAT(STR({one}), LANG({other}))"),
         _ => format!("DATATYPE({one})"),
+    })
+}
+
+/// Writes an expression whose values are booleans: Oxigraph has no effective boolean value of a string with a language.
+fn condition(u: &mut Unstructured<'_>, depth: usize) -> Result<String> {
+    let (one, other) = (operand(u)?, operand(u)?);
+    Ok(match u.int_in_range(0..=8)? {
+        _ if depth > 2 => format!("{one} = {other}"),
+        0 => format!("{one} = {other}"),
+        1 => format!("{one} < {other}"),
+        2 => format!("BOUND({})", u.choose(&VARIABLES)?),
+        3 => format!("!({})", condition(u, depth + 1)?),
+        4 => format!("({}) && ({})", condition(u, depth + 1)?, condition(u, depth + 1)?),
+        5 => format!("({}) || ({})", condition(u, depth + 1)?, condition(u, depth + 1)?),
+        6 => format!("{one} IN ({other}, {})", operand(u)?),
+        7 => format!("({}) = ({})", expression(u, depth + 1)?, expression(u, depth + 1)?),
+        _ => format!("ISIRI({one}) || ISLITERAL({other})"),
     })
 }
 

@@ -9,13 +9,18 @@ specification that decides it; a listed difference that no longer exists fails, 
 file. Peers that cannot be installed are skipped with a message.
 """
 
+import base64
 import collections
 import decimal
 import json
+import logging
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.error
+import warnings
 
 import clients
 import peers
@@ -23,9 +28,8 @@ import peers
 ROOT = clients.ROOT
 XSD = "http://www.w3.org/2001/XMLSchema#"
 PREFIXES = f"PREFIX xsd: <{XSD}> PREFIX : <http://example.org/> "
-LISTED = pathlib.Path(__file__).with_suffix(".tsv")
-# Expressions of one query. If a peer cannot parse the query, each is sent alone.
-BATCH = 25
+FOLDER = pathlib.Path(__file__).resolve().parent
+LISTED = FOLDER / "expressions.tsv"
 DATA = """@prefix : <http://example.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 :oak :broader :tree ; :related :tree , :wood ; :height 20 ; :label "oak"@en , "Eiche"@de .
 :tree :broader :plant ; :height 1.5 ; :label "tree"@en . :plant :broader :plant ; :height 2.5e0 .
@@ -131,62 +135,68 @@ def rows(answer):
     return "; ".join(sorted(shown)) or "no rows"
 
 
-class Engine:
-    """Evaluates queries; `query` returns results in JSON or raises an exception."""
-
-    def __init__(self, name, query):
-        self.name, self.query = name, query
-
-    def expressions(self, batch):
-        """Returns the value of each expression of a batch. An expression that the engine rejects has the value `error`."""
-        columns = " ".join(f"({one} AS ?x{place})" for place, one in enumerate(batch))
-        try:
-            found = json.loads(self.query(f"{PREFIXES}SELECT {columns} {{}}"))["results"]["bindings"]
-            return [normal(found[0].get(f"x{place}")) for place in range(len(batch))]
-        except Exception:  # every engine has exceptions of its own
-            if len(batch) == 1:
-                return ["error"]
-            half = len(batch) // 2
-            return self.expressions(batch[:half]) + self.expressions(batch[half:])
-
-    def values(self):
-        """Returns the value of each case."""
-        expressions, queries = cases()
-        found = {}
-        for start in range(0, len(expressions), BATCH):
-            batch = expressions[start:start + BATCH]
-            found.update(zip(batch, self.expressions(batch)))
-        for query in queries:
-            try:
-                found[query] = rows(self.query(PREFIXES + query))
-            except Exception as error:
-                found[query] = "error"
-                print(f"expressions: {self.name}: {query}: {type(error).__name__}: {str(error)[:200]}", file=sys.stderr)
-        return found
+def queries():
+    """Returns the query of each case."""
+    expressions, others = cases()
+    found = {expression: f"{PREFIXES}SELECT ({expression} AS ?x) {{}}" for expression in expressions}
+    found.update((query, PREFIXES + query) for query in others)
+    return found
 
 
-def rdflib_engine(file):
-    import logging
+def values(answers):
+    """Returns the value of each case from results in JSON. A query without a result has the value `error`."""
+    return {case: "error" if answer is None else rows(answer) for case, answer in zip(queries(), answers)}
 
+
+def by_program(command, **options):
+    """Returns the results of a program that reads queries from stdin (JenaQueries.java, comunica_queries.cjs)."""
+    sent = "".join(base64.b64encode(query.encode()).decode() + "\n" for query in queries().values())
+    made = subprocess.run(command, input=sent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=1200, **options)
+    lines = made.stdout.split()
+    if made.returncode != 0 or len(lines) != len(queries()):
+        raise peers.Missing(f"{command[0]} failed: {made.stderr.strip()[-300:]}")
+    return [None if line == "!" else base64.b64decode(line).decode() for line in lines]
+
+
+def rdflib_values(file):
     import rdflib
     logging.getLogger("rdflib").setLevel(logging.CRITICAL)
-    graph = rdflib.Graph().parse(file)
-    return Engine("rdflib", lambda query: graph.query(query).serialize(format="json").decode())
+    warnings.simplefilter("ignore")
+    graph, answers = rdflib.Graph().parse(file), []
+    for query in queries().values():
+        try:
+            answers.append(graph.query(query).serialize(format="json").decode())
+        except Exception:  # rdflib has exceptions of many kinds
+            answers.append(None)
+    return values(answers)
 
 
-def jena_engine(file, folder):
-    command = peers.jena()
+def comunica_values(file):
+    node, commands, environment = peers.comunica()
+    folder = commands.parents[3]
+    return values(by_program([node, str(FOLDER / "comunica_queries.cjs"), str(folder), str(file)], env=environment))
 
-    def query(text):
-        source = folder / "query.rq"
-        source.write_text(text)
-        made = subprocess.run([*command, "--data", str(file), "--results=json", "--query", str(source)], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, timeout=120)
-        if made.returncode != 0:
-            raise ValueError(made.stderr[:300])
-        return made.stdout
 
-    return Engine("jena", query)
+def jena_values(file):
+    java, _, classes, _ = peers.jena()
+    if not shutil.which("javac"):
+        raise peers.Missing("a Java program needs a JDK (Debian: default-jdk-headless)")
+    return values(by_program([java, "-cp", classes, str(FOLDER / "JenaQueries.java"), str(file)]))
+
+
+def our_values(program, folder):
+    (folder / "datasets.json").write_text('[{"dataset_id": "data", "title": "Data", "download": ["data.ttl"]}]')
+    for command in (["load", str(folder / "datasets.json")], ["index", "--ranking", "words"]):
+        subprocess.run([program, "--home", str(folder / "home"), *command], check=True, stderr=subprocess.DEVNULL)
+    answers = []
+    with clients.Server(program, str(folder / "home")) as server:
+        endpoint = f"{server.address}/sparql?default-graph-uri=http://localhost:7878/dataset/data"
+        for query in queries().values():
+            try:
+                answers.append(peers.ask(endpoint, query))
+            except urllib.error.HTTPError:
+                answers.append(None)
+    return values(answers)
 
 
 def listed():
@@ -212,29 +222,12 @@ def main():
         folder = pathlib.Path(folder)
         file = folder / "data.ttl"
         file.write_text(DATA)
-        (folder / "datasets.json").write_text('[{"dataset_id": "data", "title": "Data", "download": ["data.ttl"]}]')
-        for command in (["load", str(folder / "datasets.json")], ["index", "--ranking", "words"]):
-            subprocess.run([program, "--home", str(folder / "home"), *command], check=True, stderr=subprocess.DEVNULL)
-        engines = [rdflib_engine(file)]
-        comunica = None
-        try:
-            comunica = peers.Comunica(str(file)).__enter__()
-            engines.append(Engine("comunica", lambda query: peers.ask(comunica.endpoint, query)))
-        except peers.Missing as reason:
-            print(f"expressions comunica ... SKIPPED: {reason}")
-        try:
-            engines.append(jena_engine(file, folder))
-        except peers.Missing as reason:
-            print(f"expressions jena ... SKIPPED: {reason}")
-        try:
-            with clients.Server(program, str(folder / "home")) as server:
-                graph = "http://localhost:7878/dataset/data"
-                endpoint = f"{server.address}/sparql?default-graph-uri={graph}"
-                ours = Engine("lodeseek", lambda query: peers.ask(endpoint, query)).values()
-            theirs = {engine.name: engine.values() for engine in engines}
-        finally:
-            if comunica:
-                comunica.__exit__()
+        ours, theirs = our_values(program, folder), {}
+        for name, evaluate in (("rdflib", rdflib_values), ("comunica", comunica_values), ("jena", jena_values)):
+            try:
+                theirs[name] = evaluate(file)
+            except peers.Missing as reason:
+                print(f"expressions {name} ... SKIPPED: {reason}", flush=True)
     differences = collections.defaultdict(set)
     for name, values in theirs.items():
         for case, value in values.items():

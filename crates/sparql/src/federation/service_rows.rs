@@ -396,9 +396,10 @@ impl Requester<'_> {
         self.job.context.as_ref().map_or(&[], |context| &context.keys)
     }
 
-    /// Requests a block and passes its rows on in batches. No row is passed on before all requests of a block have begun to be
-    /// answered: otherwise a block that is too large would be requested again in halves, with rows that were passed on. Rows of a silent
-    /// service are passed on at the end only, since a failure discards them.
+    /// Requests a block and passes its rows on in batches.
+    ///
+    /// A block may have several requests. Its rows are passed on once the last one is answered: if an earlier one is rejected as too
+    /// large, the block is sent again in halves. Rows of a silent service are passed on at the end, since a failure discards them.
     fn call(&self, block: &Block) -> Result<(), ServiceError> {
         let job = self.job;
         let needed = job.context.as_ref().map_or([].as_slice(), |context| &context.needed);
