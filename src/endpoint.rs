@@ -14,7 +14,7 @@ use lodeseek_harvest::endpoint_sampler::{
 use lodeseek_net::egress::{Cancellation, IriPrefix};
 use lodeseek_net::sparql_client::ClientOptions;
 use lodeseek_rdf::TripleGraph;
-use lodeseek_store::{Access, DatasetOutcome, DatasetReport, Loader, Store, StoreError};
+use lodeseek_store::{Access, DatasetOutcome, DatasetReport, LoadOptions, LoadSource, Loader, Store, StoreError};
 use oxrdf::NamedNode;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -100,7 +100,14 @@ impl EndpointArguments {
         let folder = home.join("remote");
         let options = SamplerOptions { existing_ids, ..self.options(id_prefix, started) };
         let sampler = EndpointSampler::new(&client, endpoint, &folder).with_options(options);
-        let mut sink = SampleSink { home, base, waiting: Vec::new(), triples: 0, datasets: Vec::new() };
+        let mut sink = SampleSink {
+            home,
+            base,
+            endpoint: endpoint.as_str(),
+            waiting: Vec::new(),
+            triples: 0,
+            datasets: Vec::new(),
+        };
         let bar = bar(1, "{msg:9} {bar:30} {pos} of {len} graphs · {prefix}");
         let show = |progress: SamplerProgress| {
             bar.set_length(progress.graphs_total.max(1) as u64);
@@ -170,6 +177,8 @@ fn existing_ids(store: &Store, endpoint: &NamedNode) -> Result<BTreeMap<DatasetI
 struct SampleSink<'s> {
     home: &'s Path,
     base: Option<&'s str>,
+    /// Address of the endpoint.
+    endpoint: &'s str,
     waiting: Vec<(Dataset, TripleGraph)>,
     triples: usize,
     datasets: Vec<DatasetReport>,
@@ -188,7 +197,10 @@ impl SampleSink<'_> {
         if !waiting.is_empty() {
             let store = Store::open(self.home, Access::Write, self.base)
                 .context("cannot store the samples; the responses are cached, so run the command again")?;
-            self.datasets.extend(Loader::new(&store).load_graphs(waiting, &|_| ())?.datasets);
+            let source = Some(LoadSource { source: self.endpoint.to_owned(), ..LoadSource::default() });
+            let options = LoadOptions { source, ..LoadOptions::default() };
+            let loader = Loader::new(&store).with_options(options);
+            self.datasets.extend(loader.load_graphs(waiting, &|_| ())?.datasets);
         }
         Ok(())
     }

@@ -19,10 +19,10 @@ use lodeseek_harvest::{
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
 use lodeseek_server::{
-    HarvestOutcome, HarvestSchedule, Parser, ScheduledSource, has_unread_file, on_stop_signal, remove_conflicts,
-    store_outcome,
+    HarvestOutcome, HarvestSchedule, Parser, ScheduledSource, has_unread_file, loaded_keys, on_stop_signal,
+    remove_conflicts, store_outcome,
 };
-use lodeseek_store::{Access, DatasetReport, LoadOptions, Loader, Stamp, Store};
+use lodeseek_store::{Access, DatasetReport, LoadOptions, LoadSource, Loader, Stamp, Store};
 use oxrdf::NamedNode;
 use oxsdatatypes::DateTime;
 use serde::Deserialize;
@@ -336,10 +336,11 @@ fn harvest_group(
     // The home is opened first, so that one that is in use, or has another base, is reported before any request.
     let store = Store::open(home, Access::Write, *base)?;
     let existing_ids: BTreeSet<DatasetId> = store.ids()?.into_iter().collect();
+    let loaded_keys = loaded_keys(&store)?;
     drop(store);
     let (cancellation, reader) = (stop.clone(), parser.catalogs());
     let mut sink = HomeSink { place, existing: existing_ids.clone(), problems: Vec::new() };
-    let options = HarvestOptions { existing_ids, cancellation, reader, ..request.options() };
+    let options = HarvestOptions { existing_ids, loaded_keys, cancellation, reader, ..request.options() };
     let harvester = Harvester::new(&egress, &home.join("harvest"), &request.name_of(sources)).with_options(options);
     let bar = bar(1, "harvesting · {prefix}");
     let show_progress = |progress: HarvestProgress| {
@@ -363,9 +364,10 @@ struct HomeSink<'s> {
 impl DatasetSink for HomeSink<'_> {
     fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
         let store = Store::open(self.place.home, Access::Write, self.place.base)?;
-        let origin = Some(batch.source).filter(|source| is_address(source));
+        let origin = Some(&batch.source).filter(|source| is_address(source));
         let stamp = Stamp { now: Some(DateTime::now()), origin: origin.and_then(|source| NamedNode::new(source).ok()) };
-        let options = LoadOptions { stamp, reader: self.place.parser.contents(), ..LoadOptions::default() };
+        let source = Some(LoadSource { source: batch.source, is_harvest: true, ..LoadSource::default() });
+        let options = LoadOptions { stamp, reader: self.place.parser.contents(), source, ..LoadOptions::default() };
         let loader = Loader::new(&store).with_options(options);
         let mut datasets = batch.datasets;
         let mut outcomes = remove_conflicts(&mut datasets, &self.existing, &store)?;
@@ -441,9 +443,16 @@ fn write_source(out: &mut impl Write, source: &SourceReport) -> io::Result<()> {
         writeln!(out, "  read completely: {}", cut(reason, 240))?;
     }
     write_failures(out, "failed", &source.failed, source.unlisted_failed)?;
-    let problems: Vec<Failure> =
-        source.problems.iter().map(|problem| Failure { what: String::new(), reason: problem.clone() }).collect();
-    write_failures(out, "problem", &problems, source.unlisted_problems)
+    for kind in source.problem_kinds.iter().take(SHOWN) {
+        let number =
+            if kind.count == 1 { "problem".to_owned() } else { format!("{} like", counted(kind.count, "problem")) };
+        writeln!(out, "  {number}: {}", cut(&kind.example, 240))?;
+    }
+    let others: usize = source.problem_kinds.iter().skip(SHOWN).map(|kind| kind.count).sum();
+    if others > 0 {
+        writeln!(out, "  … and {} of other kinds (--report FILE lists them)", counted(others, "problem"))?;
+    }
+    Ok(())
 }
 
 /// Writes the first failures, and the number of the others. `unlisted` is the number of those that the report does not list.

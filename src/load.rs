@@ -7,13 +7,13 @@ use super::provenance;
 use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{bar, counted, cut, grouped, memory_note, rate, safe};
 use anyhow::Context;
-use lodeseek_catalog::{AssignedDumps, Catalog, CitingWork, CitingWorks, DumpFolder};
+use lodeseek_catalog::{AssignedDumps, Catalog, CitingWork, CitingWorks, DatasetId, DumpFolder};
 use lodeseek_engine::{AddedWorks, add_works};
 use lodeseek_harvest::is_address;
 use lodeseek_rdf::dump::{FileReport, Outcome};
 use lodeseek_store::{
-    Access, ContentPlace, DatasetCounts, DatasetOutcome, DatasetReport, Incomplete, LoadOptions, LoadProgress,
-    LoadReport, Loader, Phase, Stamp, Store,
+    Access, ContentPlace, DatasetCounts, DatasetOutcome, DatasetReport, IdConflict, Incomplete, LoadOptions,
+    LoadProgress, LoadReport, LoadSource, Loader, OtherSources, Phase, Stamp, Store,
 };
 use oxsdatatypes::DateTime;
 use serde_json::Value;
@@ -50,6 +50,10 @@ pub(crate) struct Arguments {
     /// Prefix of each dataset id, so that two catalogues can use the same ids.
     #[arg(long, value_name = "TEXT", default_value = "")]
     id_prefix: String,
+    /// Replace datasets of other sources that have the same ids. Without it, a dataset whose id another source uses gets another
+    /// id. A dataset with an IRI is the same in every source.
+    #[arg(long, conflicts_with = "endpoint")]
+    replace: bool,
     /// Keep the content in files only, not in the RDF store: search, snippets, pages and downloads work, SPARQL over the content
     /// does not. Saves most of the time and disk space of large dumps.
     #[arg(long, conflicts_with = "endpoint")]
@@ -65,6 +69,8 @@ pub(crate) struct Arguments {
 const MAKER: &str = "`lodeseek index`";
 /// Maximum number of problems printed for one dataset. The report file contains more.
 const SHOWN: usize = 3;
+/// Maximum number of printed kinds of problems of catalogues.
+const SHOWN_KINDS: usize = 12;
 
 pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let base = arguments.base.as_deref().or(config.settings.base.as_deref());
@@ -103,11 +109,14 @@ pub(crate) fn run(home: &Path, config: &Config, arguments: &Arguments) -> anyhow
     let content = arguments.no_store.then_some(ContentPlace::IndexOnly).or(config.settings.content);
     let started = Instant::now();
     let mut total = LoadReport::default();
-    for catalog in catalogs {
-        let report = load(&store, catalog, content)?;
-        total.datasets.extend(report.datasets);
-        total.catalog_problems.extend(report.catalog_problems);
-        total.cleared_graphs += report.cleared_graphs;
+    let others = if arguments.replace { OtherSources::Replaced } else { OtherSources::Kept };
+    for (mut catalog, path) in catalogs.into_iter().zip(&sources) {
+        let source = LoadSource::from_path(path, &arguments.id_prefix);
+        let id_conflicts = store.assign_ids(&mut catalog.datasets, &source, others)?;
+        let report = load(&store, catalog, source, content)?;
+        let former: Vec<DatasetId> = id_conflicts.iter().filter_map(|conflict| conflict.former_id.clone()).collect();
+        store.remove(&former)?;
+        total.merge(LoadReport { id_conflicts, ..report });
     }
     let time = started.elapsed();
     if let Some(path) = &arguments.report {
@@ -205,7 +214,7 @@ impl Arguments {
     }
 
     fn load_sources_through(&self, server: &ServerClient, sources: &[PathBuf]) -> anyhow::Result<ExitStatus> {
-        let mut result = server.load(sources, &self.id_prefix)?;
+        let mut result = server.load(sources, &self.id_prefix, self.replace)?;
         if let Some(path) = &self.report {
             let text = serde_json::to_string_pretty(&result)? + "\n";
             std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
@@ -263,7 +272,35 @@ fn write_losses(out: &mut impl Write, report: &LoadReport, incomplete: &[PathBuf
             source.display()
         )?;
     }
-    Ok(if number > 0 || !incomplete.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
+    write_conflicts(out, report)?;
+    let duplicates = report.duplicate_count();
+    for duplicate in report.duplicates.iter().take(SHOWN) {
+        writeln!(out, "not loaded: {}", cut(duplicate, 240))?;
+    }
+    if duplicates > SHOWN {
+        writeln!(out, "neither are {} listed twice", counted(duplicates - SHOWN, "other entry"))?;
+    }
+    let is_complete = number == 0 && duplicates == 0 && incomplete.is_empty();
+    Ok(if is_complete { ExitStatus::Success } else { ExitStatus::NoResult })
+}
+
+/// Writes the datasets whose ids another source uses, with their other ids.
+fn write_conflicts(out: &mut impl Write, report: &LoadReport) -> io::Result<()> {
+    for conflict in report.id_conflicts.iter().take(SHOWN) {
+        let IdConflict { id, title, new_id, former_id, other_title, other_source } = conflict;
+        let former = former_id.as_ref().map(|former| format!("; it is no longer {former}")).unwrap_or_default();
+        let source = other_source.as_ref().map(|source| format!(" from {}", safe(source))).unwrap_or_default();
+        let (title, other) = (cut(title, 80), cut(other_title, 80));
+        match new_id {
+            Some(new_id) => writeln!(out, "{title:?} has the id {new_id}, because {id} is {other:?}{source}")?,
+            None => writeln!(out, "{title:?} has replaced {id}, which was {other:?}{source}{former}")?,
+        }
+    }
+    let number = report.id_conflicts.len() + report.unlisted_id_conflicts;
+    if number > SHOWN {
+        writeln!(out, "the ids of {} are those of other sources, too", counted(number - SHOWN, "other dataset"))?;
+    }
+    Ok(())
 }
 
 /// Writes the number of works and of the datasets that they use, and the name of the command or server that makes their vectors.
@@ -308,7 +345,12 @@ fn write_assigned(out: &mut impl Write, assigned: &AssignedDumps, folder: &Path,
     Ok(())
 }
 
-fn load(store: &Store, catalog: Catalog, content: Option<ContentPlace>) -> anyhow::Result<LoadReport> {
+fn load(
+    store: &Store,
+    catalog: Catalog,
+    source: LoadSource,
+    content: Option<ContentPlace>,
+) -> anyhow::Result<LoadReport> {
     let bar = bar(1, "{msg:8} {bar:30} {bytes} of {total_bytes} · {prefix} · {eta} left");
     let started = Instant::now();
     let show = |progress: LoadProgress| {
@@ -328,7 +370,8 @@ fn load(store: &Store, catalog: Catalog, content: Option<ContentPlace>) -> anyho
     };
     let stamp = Stamp { now: Some(DateTime::now()), origin: None };
     let incomplete = Incomplete::of_catalog(&catalog);
-    let options = LoadOptions { stamp, content, incomplete, ..LoadOptions::default() };
+    let source = Some(source);
+    let options = LoadOptions { stamp, content, incomplete, source, ..LoadOptions::default() };
     let report = Loader::new(store).with_options(options).load(catalog, &show)?;
     bar.finish_and_clear();
     Ok(report)
@@ -352,11 +395,7 @@ struct Summary<'r> {
 impl<'r> Problems<'r> {
     /// Writes one line for each kind of problem, with its first example.
     fn write_summary(&self, out: &mut impl Write) -> io::Result<()> {
-        if let [first, rest @ ..] = self.report.catalog_problems.as_slice() {
-            let rest = rest.len() + self.report.unlisted_catalog_problems;
-            let more = if rest == 0 { String::new() } else { format!(" (and {} more)", grouped(rest as u64)) };
-            writeln!(out, "catalogue: {}{more}", cut(first, 200))?;
-        }
+        self.write_kinds(out)?;
         let mut summaries: BTreeMap<Kind, Summary<'r>> = BTreeMap::new();
         for dataset in self.report.with_problems() {
             for file in dataset.files.iter().filter(|file| !file.is_clean()) {
@@ -376,8 +415,23 @@ impl<'r> Problems<'r> {
             )?;
         }
         self.write_unlisted(out)?;
-        if !summaries.is_empty() && !self.has_file {
-            writeln!(out, "(--verbose lists the datasets, --report FILE writes all problems as JSON)")?;
+        let is_complete = summaries.is_empty() && self.report.catalog_problem_kinds.iter().all(|kind| kind.count == 1);
+        if !is_complete && !self.has_file {
+            writeln!(out, "(--verbose lists all problems, --report FILE writes them as JSON)")?;
+        }
+        Ok(())
+    }
+
+    /// Writes one line for each kind of problem of the catalogues, with its first example.
+    fn write_kinds(&self, out: &mut impl Write) -> io::Result<()> {
+        let kinds = &self.report.catalog_problem_kinds;
+        for kind in kinds.iter().take(SHOWN_KINDS) {
+            let number = if kind.count == 1 { String::new() } else { format!("{} like ", grouped(kind.count as u64)) };
+            writeln!(out, "catalogue: {number}{}", cut(&kind.example, 240))?;
+        }
+        let others: usize = kinds.iter().skip(SHOWN_KINDS).map(|kind| kind.count).sum();
+        if others > 0 {
+            writeln!(out, "catalogue: … and {} of other kinds", counted(others, "problem"))?;
         }
         Ok(())
     }

@@ -154,7 +154,7 @@ impl ServerClient {
     }
 
     /// Loads files of this machine. Another server receives them, with the files that a catalogue describes.
-    pub(super) fn load(&self, sources: &[PathBuf], id_prefix: &str) -> anyhow::Result<Value> {
+    pub(super) fn load(&self, sources: &[PathBuf], id_prefix: &str, replace: bool) -> anyhow::Result<Value> {
         match &self.0 {
             #[cfg(unix)]
             Connection::Local(_) => {
@@ -163,11 +163,11 @@ impl ServerClient {
                     let path = source.canonicalize();
                     absolute.push(path.with_context(|| format!("cannot read {}", source.display()))?);
                 }
-                let body = json!({ "sources": absolute, "idPrefix": id_prefix });
+                let body = json!({ "sources": absolute, "idPrefix": id_prefix, "replace": replace });
                 self.change("/api/admin/load", Some(&body), "datasets")
             }
             Connection::Remote(remote) => {
-                let upload = Upload::new(sources, id_prefix)?;
+                let upload = Upload::new(sources, id_prefix)?.with_replacement(replace);
                 let token = self.get("/api/admin/token")?;
                 anyhow::ensure!(
                     token["scope"] != "read",

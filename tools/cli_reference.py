@@ -27,7 +27,7 @@ Results go to stdout, everything else to stderr.
 | exit code | meaning |
 |---|---|
 | 0 | Success. For `search`: at least one dataset was found. |
-| 1 | Nothing found, or not everything done. `load` kept a dataset because a file cannot be read, or could not read a whole source; `harvest` could not fetch \
+| 1 | Nothing found, or not everything done. `load` kept a dataset because a file cannot be read, could not read a whole source, or left out a dataset that is listed twice; `harvest` could not fetch \
 a page or a file; `verify` found damage; \
 `reproduce` computed a score other than the expected one. |
 | 2 | Error: the message names the cause. |

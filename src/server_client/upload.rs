@@ -19,7 +19,11 @@ pub(super) struct Upload {
     /// Paths by names such as `0/dumps/trees.nt`. The number is that of the source.
     files: BTreeMap<String, PathBuf>,
     sources: Vec<String>,
+    /// Absolute paths of the sources.
+    origins: Vec<String>,
     id_prefix: String,
+    /// If true, datasets of other sources with the same ids are replaced.
+    replace: bool,
     bytes: u64,
 }
 
@@ -34,7 +38,9 @@ impl Upload {
             boundary: boundary()?,
             files: BTreeMap::new(),
             sources: Vec::new(),
+            origins: Vec::new(),
             id_prefix: id_prefix.to_owned(),
+            replace: false,
             bytes: 0,
         };
         for (number, (source, catalog)) in sources.iter().zip(catalogs).enumerate() {
@@ -55,11 +61,17 @@ impl Upload {
         Ok(upload)
     }
 
+    /// Sets the treatment of datasets of other sources that have the same ids.
+    pub(super) fn with_replacement(self, replace: bool) -> Self {
+        Self { replace, ..self }
+    }
+
     fn add_source(&mut self, number: usize, source: &Path, catalog: &Catalog) -> anyhow::Result<()> {
         let path = source.canonicalize().with_context(|| format!("cannot read {}", source.display()))?;
         let name = path.file_name().map_or_else(|| "data".into(), |name| name.to_string_lossy());
         let name = format!("{number}/{name}");
         self.sources.push(name.clone());
+        self.origins.push(path.to_string_lossy().into_owned());
         if path.is_dir() {
             return self.add_folder(&name, &path, &path, 0);
         }
@@ -131,7 +143,11 @@ impl Upload {
     pub(super) fn into_body(self) -> MultipartBody {
         let mut parts = Vec::new();
         let mut fields: Vec<(&str, &str)> = self.sources.iter().map(|name| ("source", name.as_str())).collect();
+        fields.extend(self.origins.iter().map(|path| ("origin", path.as_str())));
         fields.push(("idPrefix", &self.id_prefix));
+        if self.replace {
+            fields.push(("replace", "true"));
+        }
         for (name, value) in fields {
             let head = format!("--{}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n", self.boundary);
             parts.push(Part::Text(format!("{head}{value}\r\n")));
@@ -233,7 +249,9 @@ mod tests {
             boundary: String::new(),
             files: BTreeMap::new(),
             sources: Vec::new(),
+            origins: Vec::new(),
             id_prefix: String::new(),
+            replace: false,
             bytes: 0,
         };
         let file = PathBuf::from("testdata/catalog.ttl");

@@ -715,6 +715,45 @@ pub(crate) mod program {
     }
 
     #[test]
+    fn uploads_replace_no_dataset_of_another_source() {
+        use crate::identity::{catalog, titles};
+        let (home, [_, write, _]) = home_with_tokens();
+        let files = tempfile::tempdir().expect("a folder");
+        let file = |folder: &str, title: &str| {
+            let path = files.path().join(folder).join("data.json");
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(&path, catalog(&[("1", title)])).expect("written");
+            path.to_str().expect("UTF-8").to_owned()
+        };
+        let (first, second, third) = (file("a", "Firs"), file("b", "Palms"), file("c", "Yews"));
+        let served = Served::start(home.path(), &["--admin"]);
+        let address = format!("http://{}", served.address());
+        let upload = |arguments: &[&str]| {
+            let ran = run_at(&address, &write, arguments);
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            ran.err
+        };
+        upload(&["load", &first]);
+        let other = upload(&["load", &second]);
+        assert!(other.contains("\"Palms\" has the id data-1, because 1 is \"Firs\""), "{other}");
+        file("b", "Date palms");
+        let again = upload(&["load", &second]);
+        assert!(again.contains("1 replaced"), "{again}");
+        let local = run(home.path(), &["load", &third]);
+        assert!(local.code == Some(0) && local.err.contains("because 1 is \"Firs\""), "{local:?}");
+        let replaced = upload(&["load", &second, "--replace"]);
+        assert!(replaced.contains("\"Date palms\" has replaced 1, which was \"Firs\""), "{replaced}");
+        let (code, log) = served.stop();
+        assert_eq!(code, Some(0), "{log}");
+        let titles = titles(home.path());
+        assert!(
+            titles.contains(&"1 Date palms".to_owned()) && !titles.iter().any(|title| title.ends_with("Firs")),
+            "{titles:?}"
+        );
+        assert_eq!(titles.iter().filter(|title| title.ends_with("palms")).count(), 1, "{titles:?}");
+    }
+
+    #[test]
     fn a_harvest_goes_through_the_running_server_beside_other_changes() {
         let (portal, is_open, gate) = gated_portal();
         let (home, [read, ..]) = home_with_tokens();

@@ -36,6 +36,8 @@ mod federation;
 mod filter;
 mod harvest;
 mod http;
+#[cfg(feature = "rocksdb")]
+mod identity;
 #[cfg(all(feature = "rocksdb", feature = "onnx"))]
 mod mcp;
 mod markup;

@@ -19,6 +19,7 @@ use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, local_name};
 use oxrdf::{Literal, NamedNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 
 /// Maximum number of steps from the dataset to a node of its description.
@@ -60,6 +61,11 @@ const HEADER: usize = 1000;
 const MAX_HEADER_BYTES: usize = 64 << 10;
 /// Maximum number of characters of a property in the name of a part.
 const MAX_KIND: usize = 64;
+/// Maximum number of resources that a problem names, and maximum size of their IRIs in bytes.
+const MAX_NAMED_RESOURCES: usize = 20;
+const MAX_NAMED_IRI_BYTES: usize = 500;
+/// Maximum number of properties that a problem names.
+const MAX_NAMED_PROPERTIES: usize = 20;
 
 /// Properties with addresses of files and pages. Statements about a file are not statements about its distribution.
 const ADDRESSES: &[&str] = &[dcat::DOWNLOAD_URL, dcat::ACCESS_URL, void::DATA_DUMP, dcat::LANDING_PAGE];
@@ -151,6 +157,10 @@ pub(super) struct BoundedDescription<'g> {
     omitted: usize,
     /// Number of triple terms, which have no place in a dataset's description.
     triple_terms: usize,
+    /// Properties of the values that were left out.
+    properties: BTreeSet<&'g str>,
+    /// Described resources that are named only, with a property that does.
+    named_only: FxHashMap<TermId, TermId>,
 }
 
 impl<'g> BoundedDescription<'g> {
@@ -165,6 +175,8 @@ impl<'g> BoundedDescription<'g> {
             linked_via: FxHashMap::default(),
             omitted: 0,
             triple_terms: 0,
+            properties: BTreeSet::new(),
+            named_only: FxHashMap::default(),
         };
         description.collect(typed);
         description.color();
@@ -195,22 +207,66 @@ impl<'g> BoundedDescription<'g> {
             let triples = self.index.triples(node);
             statements += triples.len();
             for triple in triples.iter().filter(|triple| !typed.contains(&triple.object)) {
-                if !self.is_followed(triple.predicate, triple.object) {
+                let is_of_store = self.is_of_store(node, self.graph().term(triple.predicate).text());
+                if is_of_store || !self.is_followed(triple.predicate, triple.object) {
+                    if !is_of_store && self.is_named_only(triple.predicate, triple.object) {
+                        self.named_only.entry(triple.object).or_insert(triple.predicate);
+                    }
                     let is_triple_term = matches!(self.graph().term(triple.object), TermRef::Triple(_));
                     self.triple_terms += usize::from(is_triple_term);
+                    if is_triple_term {
+                        self.name_property(triple.predicate);
+                    }
                     continue;
                 }
                 let via = self.via.entry(triple.object).or_insert(triple.predicate);
                 *via = triple.predicate.min(*via);
                 match known.entry(triple.object) {
                     Entry::Occupied(_) => {}
-                    Entry::Vacant(_) if depth > DEPTH || statements > STATEMENTS => self.omitted += 1,
+                    Entry::Vacant(_) if depth > DEPTH || statements > STATEMENTS => {
+                        self.omitted += 1;
+                        self.name_property(triple.predicate);
+                    }
                     Entry::Vacant(place) => {
                         place.insert(depth);
                         self.nodes.push(triple.object);
                     }
                 }
             }
+        }
+        self.named_only.retain(|node, _| !known.contains_key(node) && !typed.contains(node));
+        for property in self.named_only.values().copied().collect::<Vec<_>>() {
+            self.name_property(property);
+        }
+    }
+
+    /// If true, the catalogue describes the object, but the property only names it. Its statements are left out, unless another
+    /// property leads to it.
+    fn is_named_only(&self, predicate: TermId, object: TermId) -> bool {
+        let TermRef::Iri(_) = self.graph().term(object) else { return false };
+        let predicate = self.graph().term(predicate).text();
+        let is_member = MEMBERSHIP.contains(&predicate) || self.index.entries.contains(&object);
+        !self.reader.is_stored() && !is_member && self.is_described(object)
+    }
+
+    /// Returns a message about the resources that are only named.
+    fn named_only_problem(&self) -> Option<String> {
+        let mut iris: Vec<&str> = self.named_only.keys().map(|node| self.graph().term(*node).text()).collect();
+        iris.sort_unstable();
+        let number = iris.len();
+        iris.retain(|iri| iri.len() <= MAX_NAMED_IRI_BYTES);
+        iris.truncate(MAX_NAMED_RESOURCES);
+        let named: Vec<String> = iris.iter().map(|iri| format!("<{iri}>")).collect();
+        (number > 0).then(|| {
+            format!("the statements about {number} resources that are only named were left out: {}", named.join(" "))
+        })
+    }
+
+    /// Notes the property of a value that is left out.
+    fn name_property(&mut self, property: TermId) {
+        let name = local_name(self.graph().term(property).text());
+        if self.properties.len() < MAX_NAMED_PROPERTIES && name.len() <= MAX_KIND {
+            self.properties.insert(name);
         }
     }
 
@@ -242,7 +298,11 @@ impl<'g> BoundedDescription<'g> {
     /// If true, the property is for internal use of the store.
     fn is_internal(&self, predicate: &str) -> bool {
         predicate.starts_with(lodeseek::NAMESPACE) && !ACCEPTED_TERMS.contains(&predicate)
-            || predicate == sd::NAMED_GRAPH
+    }
+
+    /// If true, the store makes such a statement about the node itself.
+    fn is_of_store(&self, node: TermId, predicate: &str) -> bool {
+        self.is_internal(predicate) || predicate == sd::NAMED_GRAPH && node == self.reader.node
     }
 
     /// Computes the colour of every node by colour refinement. It starts from the IRIs and literals of a node. In each
@@ -383,6 +443,10 @@ pub(super) struct ExtraStatements<'g> {
     long_texts: usize,
     /// Number of geometries that are too large, so that the description has their bounding boxes.
     large_geometries: usize,
+    /// Number of statements with terms that are reserved for the store.
+    reserved: usize,
+    /// Properties of the statements that were left out or changed.
+    properties: BTreeSet<String>,
 }
 
 impl<'g> ExtraStatements<'g> {
@@ -394,7 +458,9 @@ impl<'g> ExtraStatements<'g> {
         names.extend(named.nodes);
         names.extend(named.agents.iter().map(|(&node, agent)| (node, typed_fields::agent_node(agent))));
         names.insert(description.reader.node, Node::Dataset);
-        Self { description, names, agents: named.agents, out: Vec::new(), long_texts: 0, large_geometries: 0 }
+        let (out, properties) = (Vec::new(), BTreeSet::new());
+        let agents = named.agents;
+        Self { description, names, agents, out, long_texts: 0, large_geometries: 0, reserved: 0, properties }
     }
 
     /// Returns the statements, and a message if nodes, long texts or triple terms were left out.
@@ -445,7 +511,17 @@ impl<'g> ExtraStatements<'g> {
                 "{triple_terms} statements with triple terms were left out of the description; state them in the dataset's dump"
             ));
         }
-        let problem = (!problems.is_empty()).then(|| format!("dataset {id}: {}", problems.join("; ")));
+        if self.reserved > 0 {
+            problems.push(format!("{} statements with terms of the store were left out", self.reserved));
+        }
+        problems.extend(self.description.named_only_problem());
+        let mut properties = Vec::from_iter(self.properties);
+        properties.extend(self.description.properties.iter().map(|name| (*name).to_owned()));
+        properties.sort();
+        properties.dedup();
+        let properties: Vec<String> = properties.iter().map(|name| format!("`{name}`")).collect();
+        let problem = (!problems.is_empty())
+            .then(|| format!("dataset {id}: {} (properties: {})", problems.join("; "), properties.join(" ")));
         (self.out, problem)
     }
 
@@ -462,6 +538,13 @@ impl<'g> ExtraStatements<'g> {
         self.out.retain(|statement| !omitted.contains(statement));
     }
 
+    /// Notes the property of a statement that is left out or changed.
+    fn name_property(&mut self, property: &str) {
+        if self.properties.len() < MAX_NAMED_PROPERTIES {
+            self.properties.insert(local_name(property).chars().take(MAX_KIND).collect());
+        }
+    }
+
     fn add_node(&mut self, node: TermId, dataset: &Dataset) {
         let Some(subject) = self.names.get(&node).cloned() else { return };
         let graph = self.description.graph();
@@ -474,10 +557,15 @@ impl<'g> ExtraStatements<'g> {
         let index = self.description.index;
         for triple in index.triples(node) {
             let predicate = graph.term(triple.predicate).text();
-            if self.description.is_internal(predicate) || self.is_internal_class(triple.object) {
+            if self.description.is_of_store(node, predicate) || self.is_internal_class(triple.object) {
+                if !self.description.reader.is_stored() {
+                    self.reserved += 1;
+                    self.name_property(predicate);
+                }
                 continue;
             }
             if !is_short(graph, triple.object) {
+                self.name_property(predicate);
                 match bounding_box(graph.term(triple.object)) {
                     Some(wkt) => {
                         self.large_geometries += 1;

@@ -235,7 +235,7 @@ pub(super) fn write_entry(package: &Object, builder: &mut DcatBuilder) -> Result
         return Err(EntryFault::Ignored(reason));
     }
     let (mut package, other_extras) = with_extras(pruned_object(package));
-    let name = first(&package, &["name", "id"]).or_else(|| first(&package, &["identifier", "title"]));
+    let name = first(&package, &["name", "id"]);
     let id = name.as_deref().and_then(DatasetId::from_text);
     let uri = take_text(&mut package, "uri");
     let node = builder.node(uri.as_deref());

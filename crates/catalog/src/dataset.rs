@@ -1,7 +1,7 @@
 //! Types for the metadata of a dataset.
 
 use super::node_reader::MAX_TEXT_BYTES;
-use super::{Node, Statement, Value, typed_fields};
+use super::{EntryKey, Node, Statement, Value, typed_fields};
 use lodeseek_ranking::DatasetId;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -355,35 +355,48 @@ pub struct Dataset {
     /// Statements of the description beyond the other fields: about the dataset, its parts, and the resources of the web that
     /// the same catalogue describes.
     pub extra_statements: Vec<Statement>,
+    /// Key of the dataset in its catalogue. It is not part of the description.
+    pub entry: EntryKey,
 }
 
 impl Dataset {
     /// Creates a dataset with metadata only.
     #[must_use]
     pub fn new(metadata: Metadata) -> Self {
-        Self { metadata, distributions: Vec::new(), remote: None, extra_statements: Vec::new() }
+        let (distributions, extra_statements) = (Vec::new(), Vec::new());
+        Self { metadata, distributions, remote: None, extra_statements, entry: EntryKey::default() }
     }
 
-    /// Removes texts of more than [`MAX_TEXT_BYTES`] bytes from the metadata. Returns their number.
-    pub(super) fn omit_long_texts(&mut self) -> usize {
-        let metadata = &mut self.metadata;
-        let mut omitted = 0;
-        let mut fits = |text: &str| {
-            omitted += usize::from(text.len() > MAX_TEXT_BYTES);
-            text.len() <= MAX_TEXT_BYTES
-        };
-        let Metadata { titles, alternatives, descriptions, notes, keywords, .. } = metadata;
-        for texts in [titles, alternatives, descriptions, notes, keywords] {
-            texts.retain(|text| fits(&text.value));
+    /// Removes texts of more than [`MAX_TEXT_BYTES`] bytes from the metadata. Returns their fields.
+    pub(super) fn omit_long_texts(&mut self) -> Vec<&'static str> {
+        fn fits(text: &str, field: &'static str, omitted: &mut Vec<&'static str>) -> bool {
+            let fits = text.len() <= MAX_TEXT_BYTES;
+            if !fits {
+                omitted.push(field);
+            }
+            fits
         }
-        metadata.themes.retain(|theme| fits(&theme.label));
-        metadata.introduced_by.retain(|work| fits(&work.title));
-        for agents in [&mut metadata.creators, &mut metadata.publishers] {
-            agents.retain(|agent| fits(&agent.name));
+        let mut omitted = Vec::new();
+        let Metadata { titles, alternatives, descriptions, notes, keywords, .. } = &mut self.metadata;
+        for (field, texts) in [
+            ("title", titles),
+            ("alternative", alternatives),
+            ("description", descriptions),
+            ("note", notes),
+            ("keyword", keywords),
+        ] {
+            texts.retain(|text| fits(&text.value, field, &mut omitted));
         }
-        let Metadata { license, issued, modified, landing_page, .. } = metadata;
-        for value in [license, issued, modified, landing_page] {
-            value.take_if(|text| !fits(text));
+        let Metadata { themes, introduced_by, creators, publishers, .. } = &mut self.metadata;
+        themes.retain(|theme| fits(&theme.label, "theme", &mut omitted));
+        introduced_by.retain(|work| fits(&work.title, "introducedBy", &mut omitted));
+        creators.retain(|agent| fits(&agent.name, "creator", &mut omitted));
+        publishers.retain(|agent| fits(&agent.name, "publisher", &mut omitted));
+        let Metadata { license, issued, modified, landing_page, .. } = &mut self.metadata;
+        for (field, value) in
+            [("license", license), ("issued", issued), ("modified", modified), ("landingPage", landing_page)]
+        {
+            value.take_if(|text| !fits(text, field, &mut omitted));
         }
         omitted
     }
@@ -426,7 +439,7 @@ mod tests {
         dataset.metadata.titles = vec![Text::plain("a".repeat(MAX_TEXT_BYTES + 1)), Text::plain("a")];
         dataset.metadata.descriptions = vec![Text::plain("a".repeat(MAX_TEXT_BYTES))];
         dataset.metadata.license = Some("a".repeat(MAX_TEXT_BYTES + 1));
-        assert_eq!(dataset.omit_long_texts(), 2);
+        assert_eq!(dataset.omit_long_texts(), ["title", "license"]);
         assert_eq!(dataset.metadata.license, None);
         assert_eq!((dataset.metadata.titles.len(), dataset.metadata.descriptions.len()), (1, 1));
     }

@@ -7,9 +7,9 @@ use super::embedded_references::without_references;
 use super::node_reader::{FOLDER, NodeReader, relative_reference};
 use super::typed_fields::scheme_iri;
 use super::{
-    Agent, Catalog, CatalogFile, Dataset, DatasetId, Dialect, Distribution, Extent, Format, Iris, Location, Metadata,
-    Node, OtherResourceCounts, RemoteContent, Scheme, Statement, Text, Theme, Value, Work, ro_crate, schema_org,
-    typed_fields,
+    Agent, Catalog, CatalogFile, Dataset, DatasetId, Dialect, Distribution, EntryKey, Extent, Format, IdOrigin, Iris,
+    Location, Metadata, Node, OtherResourceCounts, Problem, RemoteContent, Scheme, Statement, Text, Theme, Value, Work,
+    ro_crate, schema_org, typed_fields,
 };
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome, Refusal};
 use lodeseek_rdf::vocab::{
@@ -137,7 +137,8 @@ fn from_file(
     // The problems of a dump are reported when it is loaded.
     if catalog.dialect != Dialect::Dump {
         let problems = reports.iter().flat_map(|r| &r.problems);
-        catalog.problems.extend(problems.map(|problem| format!("{}: {problem}", file.path.display())));
+        let place = file.path.display().to_string();
+        catalog.problems.extend(problems.map(|problem| Problem::new(problem.to_string()).at(&place)));
     }
     Ok(catalog)
 }
@@ -241,13 +242,14 @@ pub(super) fn read_nodes(graph: &TripleGraph, nodes: Vec<TermId>) -> Catalog {
     let index = CatalogIndex::new(graph, nodes.iter().copied().collect());
     for node in nodes {
         let reader = NodeReader { graph, node, dataset_iri: None };
-        let Some(id) = reader.id() else {
+        let Some((id, origin)) = reader.id() else {
             let reason = "no id: the dataset has neither identifier, IRI nor title";
-            catalog.problems.push(format!("{}: {reason}", node_name(graph, node)));
+            catalog.problems.push(Problem::new(reason).at(&node_name(graph, node)));
             catalog.unreadable_entries += 1;
             continue;
         };
-        let (dataset, problem) = reader.dataset(id, &index);
+        let (mut dataset, problem) = reader.dataset(id, &index);
+        dataset.entry = EntryKey::new(origin);
         catalog.datasets.push(dataset);
         catalog.problems.extend(problem);
     }
@@ -263,8 +265,11 @@ pub(super) fn read_entry(
     id: Option<DatasetId>,
 ) -> Result<(Dataset, Option<String>), String> {
     let reader = NodeReader { graph, node, dataset_iri: None };
-    let id = id.or_else(|| reader.id()).ok_or("no id: the entry has neither identifier nor title")?;
-    Ok(reader.dataset(id, &CatalogIndex::for_entry(graph, node)))
+    let declared = id.map(|id| (id, IdOrigin::Declared));
+    let (id, origin) = declared.or_else(|| reader.id()).ok_or("no id: the entry has neither identifier nor title")?;
+    let (mut dataset, problem) = reader.dataset(id, &CatalogIndex::for_entry(graph, node));
+    dataset.entry = EntryKey::new(origin);
+    Ok((dataset, problem))
 }
 
 fn node_name(graph: &TripleGraph, node: TermId) -> String {
@@ -314,6 +319,7 @@ fn dump_as_dataset(graph: &TripleGraph, document: &Document<'_>) -> Option<Datas
     let is_of_distribution = |node: &Node| matches!(node, Node::Part(name) if name.starts_with("distribution-"));
     dataset.extra_statements.retain(|statement| !is_of_distribution(&statement.subject));
     dataset.distributions = vec![Distribution::new(Location::File(name.to_owned()))];
+    dataset.entry = EntryKey::new(IdOrigin::File(name.to_owned()));
     Some(dataset)
 }
 
@@ -412,20 +418,30 @@ impl<'g> NodeReader<'g> {
     }
 
     /// Returns the id: `dct:identifier` if that is one short word, else the last part of the IRI, else the title.
-    fn id(&self) -> Option<DatasetId> {
-        let from_iri = || match self.graph.term(self.node) {
-            TermRef::Iri(iri) => match relative_reference(iri) {
-                // A folder has no name of its own.
-                Some(path) => {
-                    let name = local_name(&path);
-                    DatasetId::from_text(name).filter(|_| name.contains(char::is_alphanumeric))
-                }
-                None => DatasetId::from_text(local_name(iri)),
-            },
-            _ => None,
-        };
-        let from_title = || DatasetId::from_text(&self.texts(&[dcterms::TITLE]).first()?.value);
-        self.identifier().or_else(from_iri).or_else(from_title)
+    fn id(&self) -> Option<(DatasetId, IdOrigin)> {
+        let declared = self.value(&[dcterms::IDENTIFIER]);
+        let is_iri = declared.as_ref().is_some_and(|text| text.contains("://"));
+        if let Some(id) = self.identifier() {
+            return Some((id, declared.filter(|_| is_iri).map_or(IdOrigin::Declared, IdOrigin::Identifier)));
+        }
+        if let Some(id) = self.id_from_iri() {
+            return Some((id, IdOrigin::Iri));
+        }
+        let id = DatasetId::from_text(&self.texts(&[dcterms::TITLE]).first()?.value)?;
+        Some((id, declared.map_or(IdOrigin::Title, IdOrigin::Identifier)))
+    }
+
+    /// Returns the id that the last part of the IRI makes.
+    fn id_from_iri(&self) -> Option<DatasetId> {
+        let TermRef::Iri(iri) = self.graph.term(self.node) else { return None };
+        match relative_reference(iri) {
+            // A folder has no name of its own.
+            Some(path) => {
+                let name = local_name(&path);
+                DatasetId::from_text(name).filter(|_| name.contains(char::is_alphanumeric))
+            }
+            None => DatasetId::from_text(local_name(iri)),
+        }
     }
 
     fn metadata(&self, id: DatasetId) -> Metadata {
@@ -724,7 +740,7 @@ impl<'d> HomeResources<'d> {
 pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset> {
     let node = graph.iri(dataset.as_str())?;
     let reader = NodeReader { graph, node, dataset_iri: Some(graph.term(node).text()) };
-    let (read, _) = reader.dataset(reader.id()?, &CatalogIndex::for_entry(graph, node));
+    let (read, _) = reader.dataset(reader.id()?.0, &CatalogIndex::for_entry(graph, node));
     Some(read)
 }
 
@@ -888,6 +904,7 @@ mod tests {
                 classes: vec![("http://e.org/B".into(), 5), ("http://e.org/A".into(), 4)],
                 properties: vec![("http://e.org/p".into(), 900)],
             }),
+            entry: EntryKey::default(),
         };
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let graph = graph_of(&to_triples(&dataset, &iris));

@@ -2,7 +2,9 @@
 //!
 //! Files are read in the order of their paths. Hidden files, and links that lead out of the folder, are ignored.
 
-use super::{Catalog, CatalogError, Dataset, DatasetId, Dialect, Distribution, Location, ro_crate};
+use super::{
+    Catalog, CatalogError, Dataset, DatasetId, Dialect, Distribution, EntryKey, IdOrigin, Location, Problems, ro_crate,
+};
 use lodeseek_rdf::dump::Syntax;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -110,6 +112,7 @@ fn dump(file: &Path, mut dataset: Dataset) -> Option<Dataset> {
     if let Some((inner, _)) = path.rsplit_once('/') {
         dataset.metadata.id = DatasetId::from_text(&format!("{inner}/{}", dataset.metadata.id))?;
     }
+    dataset.entry = EntryKey::new(IdOrigin::File(path.clone()));
     for distribution in &mut dataset.distributions {
         distribution.location = Location::File(path.clone());
     }
@@ -127,7 +130,7 @@ pub(super) fn walk(
     inner: &Path,
     depth: usize,
     files: &mut Vec<PathBuf>,
-    problems: &mut Vec<String>,
+    problems: &mut Problems,
 ) -> io::Result<bool> {
     let mut all = true;
     let mut entries: Vec<_> = fs::read_dir(root.join(inner))?.collect::<io::Result<_>>()?;

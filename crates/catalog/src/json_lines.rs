@@ -6,7 +6,9 @@
 //! the same ids.
 
 use super::json_entries::{DescribeEntry, add_entry};
-use super::{Catalog, CatalogError, CatalogFile, Dataset, DatasetId, Dialect, Head, Metadata, Text};
+use super::{
+    Catalog, CatalogError, CatalogFile, Dataset, DatasetId, Dialect, EntryKey, Head, IdOrigin, Metadata, Text,
+};
 use super::{ckan, data_json, dcat, json, limits, text};
 use lodeseek_rdf::dump;
 use serde_json::Value;
@@ -153,7 +155,10 @@ fn read_lines(reader: impl BufRead, path: &Path, describe: impl DescribeEntry) -
 fn read_plain(reader: impl BufRead, path: &Path) -> io::Result<Catalog> {
     let mut catalog = Catalog::default();
     each_line(reader, |line, number| match metadata(line, number) {
-        Ok(metadata) => catalog.datasets.push(Dataset::new(metadata)),
+        // The number of a line changes with the lines before it.
+        Ok(metadata) => {
+            catalog.datasets.push(Dataset { entry: EntryKey::new(IdOrigin::Line), ..Dataset::new(metadata) });
+        }
         Err(reason) => {
             catalog.problems.push(format!("{}:{number}: {reason}", path.display()));
             catalog.unreadable_entries += 1;

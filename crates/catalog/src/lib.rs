@@ -19,6 +19,7 @@ mod dump_folder;
 pub mod duplicates;
 pub mod editions;
 mod embedded_references;
+mod entry_ids;
 mod folder;
 mod format;
 mod html;
@@ -36,6 +37,7 @@ mod names;
 mod node_reader;
 pub mod papers_with_code;
 mod plain_text;
+mod problems;
 mod registry;
 mod ro_crate;
 mod schema_org;
@@ -58,12 +60,14 @@ pub use dataset::{
     preferred,
 };
 pub use dump_folder::{AssignedDumps, DumpFolder};
+pub use entry_ids::{EntryKey, IdOrigin, disambiguate_id, dump_path, is_iri_key, title_of_key};
 pub use extra_properties::ExtraProperty;
 pub use format::Format;
 pub use iris::{InvalidBase, Iris};
 pub use lodeseek_ranking::{DatasetId, InvalidDatasetId};
 pub use moment::Moment;
 pub use plain_text::plain_text;
+pub use problems::{Problem, ProblemGroup, ProblemGroups, Problems};
 pub use source::{
     CatalogReader, CatalogSource, DirectCatalogReader, SerializedCatalog, SerializedDataset, SerializedError,
 };
@@ -90,8 +94,10 @@ pub struct Catalog {
     pub folder: PathBuf,
     /// Datasets, in the order of the source.
     pub datasets: Vec<Dataset>,
-    /// Messages about unreadable entries, each with its reason.
-    pub problems: Vec<String>,
+    /// Problems with entries and their values, each with its reason.
+    pub problems: Problems,
+    /// Later entries of datasets that the catalogue lists twice. They are left out.
+    pub duplicates: Vec<Problem>,
     /// Lower bound of the number of entries that could not be read and are not among the datasets.
     pub unreadable_entries: usize,
     /// If true, datasets may be missing: a file is truncated, or a file or folder within the source cannot be read.
@@ -299,7 +305,7 @@ impl Catalog {
                 if let Some(first) = sources.insert(id.clone(), path) {
                     return Err(CatalogError::SharedId { id, first: first.clone(), second: path.clone() });
                 }
-                dataset.metadata.id = id;
+                dataset.set_id(id);
             }
             catalogs.push(catalog);
         }
@@ -308,7 +314,7 @@ impl Catalog {
 
     /// Returns the reason why a source contains no dataset.
     fn empty_reason(&self, path: &Path) -> String {
-        match (self.problems.as_slice(), self.is_incomplete) {
+        match (&self.problems[..], self.is_incomplete) {
             ([first, ..], _) => first.chars().take(200).collect(),
             ([], true) => "the file is truncated".to_owned(),
             ([], false) if path.is_dir() => "the folder holds neither a catalogue nor an RDF file".to_owned(),
@@ -326,6 +332,10 @@ impl Catalog {
     pub fn read_download(path: &Path, address: &str, media_type: Option<&str>) -> Result<Self, CatalogError> {
         let mut catalog = Self::read_place(&CatalogFile { path, address: Some(address), media_type })?;
         if catalog.dialect == Dialect::Dump {
+            for dataset in &mut catalog.datasets {
+                // Its address identifies it, not the name of the file.
+                dataset.entry = EntryKey::new(IdOrigin::Iri);
+            }
             for distribution in catalog.datasets.iter_mut().flat_map(|dataset| &mut dataset.distributions) {
                 distribution.location = Location::Remote(address.to_owned());
                 distribution.media_type = media_type.map(|text| typed_fields::media_type_name(text).to_owned());
@@ -372,10 +382,9 @@ impl Catalog {
         let (problems, lost) = (&mut self.problems, &mut self.unreadable_entries);
         self.datasets.retain_mut(|dataset| {
             let omitted = dataset.omit_long_texts();
-            if omitted > 0 {
-                let id = &dataset.metadata.id;
-                problems
-                    .push(format!("dataset {id}: {omitted} texts of more than {MAX_TEXT_BYTES} bytes were left out"));
+            for field in omitted {
+                let reason = format!("left out, because it has more than {MAX_TEXT_BYTES} bytes");
+                problems.push(Problem::new(reason).of_property(field).of_dataset(dataset.metadata.id.as_str()));
             }
             let fits = dataset.text_bytes() <= MAX_DESCRIPTION;
             if !fits {
@@ -450,36 +459,11 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Makes ids unique. Otherwise two entries with one id would replace each other without a message.
-    ///
-    /// The later entry gets an id with a hash of its IRI. Without an IRI of its own it is left out. Both cases are
-    /// reported as problems.
+    /// Gives each dataset an id of its own, and lists the entries of datasets that are listed twice.
     fn make_ids_unique(&mut self) {
-        let mut sources: BTreeMap<DatasetId, Option<String>> = BTreeMap::new();
-        let (problems, lost) = (&mut self.problems, &mut self.unreadable_entries);
-        self.datasets.retain_mut(|dataset| {
-            let (id, source) = (dataset.metadata.id.clone(), dataset.metadata.source.clone());
-            let Some(first) = sources.get(&id) else {
-                sources.insert(id, source);
-                return true;
-            };
-            let other = source.as_ref().filter(|_| source != *first).and_then(|source| disambiguate_id(&id, source));
-            match other.filter(|other| !sources.contains_key(other)) {
-                Some(other) => {
-                    problems.push(format!("dataset {id}: duplicate id; the later entry gets the id {other}"));
-                    sources.insert(other.clone(), source);
-                    dataset.metadata.id = other;
-                    true
-                }
-                // Catalogues repeat the description of a series with its members.
-                None if dataset.metadata.is_series && source.is_some() && source == *first => false,
-                None => {
-                    problems.push(format!("dataset {id}: duplicate id; the later entry was left out"));
-                    *lost += 1;
-                    false
-                }
-            }
-        });
+        let mut problems = Vec::new();
+        self.duplicates.extend(entry_ids::make_ids_unique(&mut self.datasets, &mut problems));
+        self.problems.extend(problems);
     }
 }
 
@@ -500,13 +484,6 @@ fn resolved(address: &str, reference: &str) -> String {
         Err(_) => base.resolve(&lodeseek_rdf::repair_iri(reference)?).ok(),
     });
     found.map_or_else(|| reference.to_owned(), oxiri::Iri::into_inner)
-}
-
-/// Returns the id with a hash of the dataset's IRI, to distinguish datasets of one id. `None` if the result is not a
-/// valid id.
-#[must_use]
-pub fn disambiguate_id(id: &DatasetId, source: &str) -> Option<DatasetId> {
-    DatasetId::new(typed_fields::part_name(id.as_str(), &[source])).ok()
 }
 
 /// Maximum size of an uncompressed JSON catalogue in bytes: 2 GiB. It is held in memory as a whole.

@@ -275,7 +275,7 @@ mod tests {
         collection.add(Err("no id".into()), "a:3");
         let catalog = collection.finish();
         assert_eq!(catalog.datasets.len(), 1);
-        assert_eq!(catalog.problems, ["a:3: no id"]);
+        assert_eq!(catalog.problems[..], ["a:3: no id"]);
         assert_eq!(catalog.unreadable_entries, 1, "nothing counts as delisted");
         let metadata = &catalog.datasets[0].metadata;
         assert_eq!((metadata.introduced_by.len(), metadata.descriptions.len()), (2, 1));

@@ -1,7 +1,7 @@
 //! Sources of catalogues, and readers for them: in this process, or in another one.
 
 use super::{Catalog, CatalogError, Dataset, Dialect, LocalCopy, Location, Metadata, OtherResourceCounts};
-use super::{Distribution, RemoteContent, Statement};
+use super::{Distribution, EntryKey, Problem, Problems, RemoteContent, Statement};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -83,7 +83,8 @@ impl CatalogReader for DirectCatalogReader {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SerializedCatalog {
     folder: PathBuf,
-    problems: Vec<String>,
+    problems: Problems,
+    duplicates: Vec<Problem>,
     unreadable_entries: usize,
     is_incomplete: bool,
     other_resources: OtherResourceCounts,
@@ -100,6 +101,7 @@ pub struct SerializedDataset {
     copies: Vec<Option<LocalCopy>>,
     remote: Option<RemoteContent>,
     extra_statements: Vec<Statement>,
+    entry: EntryKey,
 }
 
 impl SerializedCatalog {
@@ -109,24 +111,44 @@ impl SerializedCatalog {
             folder,
             datasets,
             problems,
+            duplicates,
             unreadable_entries,
             is_incomplete,
             other_resources,
             dialect,
             next_pages,
         } = catalog;
-        let rest = Self { folder, problems, unreadable_entries, is_incomplete, other_resources, dialect, next_pages };
+        let rest = Self {
+            folder,
+            problems,
+            duplicates,
+            unreadable_entries,
+            is_incomplete,
+            other_resources,
+            dialect,
+            next_pages,
+        };
         (rest, datasets.into_iter().map(SerializedDataset::from))
     }
 
     /// Returns the catalogue with its datasets.
     #[must_use]
     pub fn into_catalog(self, datasets: Vec<Dataset>) -> Catalog {
-        let Self { folder, problems, unreadable_entries, is_incomplete, other_resources, dialect, next_pages } = self;
+        let Self {
+            folder,
+            problems,
+            duplicates,
+            unreadable_entries,
+            is_incomplete,
+            other_resources,
+            dialect,
+            next_pages,
+        } = self;
         let mut catalog = Catalog {
             folder,
             datasets,
             problems,
+            duplicates,
             unreadable_entries,
             is_incomplete,
             other_resources,
@@ -163,19 +185,19 @@ impl Catalog {
 
 impl From<Dataset> for SerializedDataset {
     fn from(dataset: Dataset) -> Self {
-        let Dataset { metadata, mut distributions, remote, extra_statements } = dataset;
+        let Dataset { metadata, mut distributions, remote, extra_statements, entry } = dataset;
         let copies = distributions.iter_mut().map(|distribution| distribution.copy.take()).collect();
-        Self { metadata, distributions, copies, remote, extra_statements }
+        Self { metadata, distributions, copies, remote, extra_statements, entry }
     }
 }
 
 impl From<SerializedDataset> for Dataset {
     fn from(dataset: SerializedDataset) -> Self {
-        let SerializedDataset { metadata, mut distributions, copies, remote, extra_statements } = dataset;
+        let SerializedDataset { metadata, mut distributions, copies, remote, extra_statements, entry } = dataset;
         for (distribution, copy) in distributions.iter_mut().zip(copies) {
             distribution.copy = copy;
         }
-        Self { metadata, distributions, remote, extra_statements }
+        Self { metadata, distributions, remote, extra_statements, entry }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::names::{CONCEPT_CODES, CONCEPT_LABELS};
 use super::statement::{Node, Statement, Value};
 use super::{Agent, Dataset, Distribution, Extent, Metadata, RemoteContent, Scheme, Text, Theme, Work};
-use lodeseek_rdf::vocab::{dcat, dcterms, foaf, lodeseek, rdf, sd, skos, void};
+use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, lodeseek, rdf, sd, skos, void};
 use lodeseek_rdf::{local_name, words};
 use oxrdf::{Literal, NamedNode};
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
@@ -57,6 +57,16 @@ pub(super) fn part_name(kind: &str, content: &[&str]) -> String {
     let hash = digest.finalize();
     let hex: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
     format!("{kind}-{hex}")
+}
+
+/// Returns the statements of an identifier other than the id.
+pub(super) fn identifier_statements(identifier: &str) -> [Statement; 3] {
+    let part = Node::Part(part_name("identifier", &[identifier]));
+    [
+        Statement::new(Node::Dataset, adms::IDENTIFIER, part.clone()),
+        Statement::new(part.clone(), rdf::TYPE, Node::Iri(adms::IDENTIFIER_CLASS.to_owned())),
+        Statement::new(part, skos::NOTATION, Literal::from(identifier)),
+    ]
 }
 
 /// Returns the node of an agent: its IRI, else a part.

@@ -12,7 +12,7 @@ use super::report::shortened;
 use super::state::PortalRecord;
 use super::{HarvestError, Run, Source};
 use form_urlencoded::Serializer;
-use lodeseek_catalog::Dialect;
+use lodeseek_catalog::{Dialect, Problem};
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -393,7 +393,8 @@ impl Run<'_, '_> {
             }
         }
         for (_, reason) in crawl.missing.drain(..) {
-            source.report.add_problem(&format!("{reason}; its packages were requested one by one"));
+            let problem = Problem::new(format!("{reason}; its packages were requested one by one"));
+            source.report.add_problems(&[problem]);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::state::{DatasetRecord, hash_of_text};
 use super::{Batch, DelistedPolicy, HarvestError, IdScheme, Run, Source, SourceReport, StoreOutcome};
-use lodeseek_catalog::{Catalog, Dataset, DatasetId, Iris, LocalCopy, dcat, disambiguate_id};
+use lodeseek_catalog::{Catalog, Dataset, DatasetId, Iris, LocalCopy, dcat, disambiguate_id, title_of_key};
 use lodeseek_net::egress::MAX_IRI_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,17 +37,25 @@ impl Run<'_, '_> {
         if catalog.unreadable_entries > 0 {
             source.report.whole = false;
         }
-        catalog.problems.iter().for_each(|problem| source.report.add_problem(problem));
+        source.report.add_problems(&catalog.problems);
+        // The page is known completely: a dataset that is listed twice does not hide others.
+        catalog.duplicates.iter().for_each(|duplicate| source.report.add_failure(duplicate));
+        let keys: BTreeSet<String> = catalog.datasets.iter().map(Dataset::key).collect();
         for dataset in catalog.datasets {
-            self.dataset(source, dataset)?;
+            self.dataset(source, dataset, &keys)?;
         }
         self.pages = source.report.pages;
         self.report_progress();
         Ok(())
     }
 
-    fn dataset(&mut self, source: &mut Source, mut dataset: Dataset) -> Result<(), HarvestError> {
-        let key = dataset.metadata.source.clone().unwrap_or_else(|| format!("id:{}", dataset.metadata.id));
+    fn dataset(
+        &mut self,
+        source: &mut Source,
+        mut dataset: Dataset,
+        keys: &BTreeSet<String>,
+    ) -> Result<(), HarvestError> {
+        let key = dataset.key();
         if self.seen.contains(&key) {
             source.report.repeated += 1;
             return Ok(());
@@ -56,14 +64,14 @@ impl Run<'_, '_> {
             source.fail(&key, format!("the IRI of the dataset has more than {MAX_IRI_BYTES} bytes"));
             return Ok(());
         }
-        let Some(id) = self.id_of(&key, &dataset.metadata.id) else {
+        let Some(id) = self.id_of(&dataset, &key, keys) else {
             source.fail(&key, "cannot derive an unused dataset id");
             return Ok(());
         };
         self.seen.insert(key.clone());
         self.taken.insert(id.clone());
         source.report.datasets += 1;
-        dataset.metadata.id = id.clone();
+        dataset.set_id(id.clone());
         let hashes = self.download(&mut dataset)?;
         let (fingerprint, description_bytes) = fingerprint(&dataset, &hashes);
         let record = DatasetRecord { key, source: source.address.clone(), fingerprint };
@@ -78,11 +86,14 @@ impl Run<'_, '_> {
     }
 
     /// Returns the id of a dataset: the id of earlier harvests, else the first unused candidate. Candidates are the id in the
-    /// catalogue, the prefixed id, and both with a hash of the key.
-    fn id_of(&self, key: &str, given: &DatasetId) -> Option<DatasetId> {
-        let state = &self.fetcher.state;
+    /// catalogue, the prefixed id, and both with a hash of the key. `keys` are those of its page.
+    fn id_of(&self, dataset: &Dataset, key: &str, keys: &BTreeSet<String>) -> Option<DatasetId> {
+        let (state, given) = (&self.fetcher.state, &dataset.metadata.id);
         if let Some(id) = state.id_of(key) {
             return Some(id.clone());
+        }
+        if let Some(id) = self.edited_id(dataset, key, keys) {
+            return Some(id);
         }
 
         let prefixed = DatasetId::from_text(&format!("{}-{given}", self.harvester.name));
@@ -95,6 +106,19 @@ impl Run<'_, '_> {
         let [first, second] = marked;
         let candidates = if own { [plain, first, prefixed, second] } else { [prefixed, second, None, None] };
         candidates.into_iter().flatten().find(|id| self.is_available(id, key))
+    }
+
+    /// Returns the id that an earlier harvest gave a dataset under another key: that of an earlier version of lodeseek, or that of
+    /// an entry with neither IRI nor identifier whose content has changed.
+    fn edited_id(&self, dataset: &Dataset, key: &str, keys: &BTreeSet<String>) -> Option<DatasetId> {
+        let state = &self.fetcher.state;
+        let is_free = |id: &&DatasetId| !self.taken.contains(*id);
+        if let Some(id) = dataset.earlier_key().and_then(|key| state.id_of(&key)).filter(is_free) {
+            return Some(id.clone());
+        }
+        let title = title_of_key(key)?;
+        let is_unlisted = |other: &str| !keys.contains(other) && !self.seen.contains(other);
+        state.ids_with_title(title).find(|(other, id)| is_unlisted(other) && is_free(id)).map(|(_, id)| id.clone())
     }
 
     /// Returns true if no other dataset uses an id. Ids of the home that no harvest assigned are never reused.

@@ -32,7 +32,7 @@ use lodeseek_catalog::{CatalogReader, Dataset, DatasetId, DirectCatalogReader};
 use lodeseek_net::egress::{Cancellation, Egress, EgressFault, EgressPolicy, PrefixError};
 use serde::{Deserialize, Serialize};
 use state::State;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,6 +129,9 @@ pub struct HarvestOptions {
     /// Ids of the datasets in the home. Datasets outside this set are stored even if unchanged. Ids in this set that no
     /// harvest assigned are never reused.
     pub existing_ids: BTreeSet<DatasetId>,
+    /// Keys of the datasets in the home that were loaded from elsewhere, as [`Dataset::key`] returns them. A dataset that such a
+    /// load has replaced under its id gets another id.
+    pub loaded_keys: BTreeMap<DatasetId, String>,
     /// Reader of catalogues. Default: this process reads them.
     pub reader: Arc<dyn CatalogReader>,
     /// Cancellation of the harvest.
@@ -151,6 +154,7 @@ impl Default for HarvestOptions {
             full_harvest_every: 28,
             batch_size: 1000,
             existing_ids: BTreeSet::new(),
+            loaded_keys: BTreeMap::new(),
             reader: Arc::new(DirectCatalogReader),
             cancellation: Cancellation::default(),
         }
@@ -244,8 +248,9 @@ impl<'h> Harvester<'h> {
         sink: &mut dyn DatasetSink,
         on_progress: &dyn Fn(HarvestProgress),
     ) -> Result<HarvestReport, HarvestError> {
-        let state = State::open(&self.folder, &self.name)?;
+        let mut state = State::open(&self.folder, &self.name)?;
         state.clear()?;
+        state.remove_replaced(&self.options.loaded_keys);
         let fetcher = Fetcher::new(self.egress, &self.options, state);
         let mut run = Run {
             harvester: self,

@@ -1,7 +1,7 @@
 //! Reports on a harvest and its sources.
 
 use super::Usage;
-use lodeseek_catalog::DatasetId;
+use lodeseek_catalog::{DatasetId, Problem, ProblemGroups};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of listed failures of a source, and of listed files that could not be fetched. Others are counted.
@@ -50,6 +50,9 @@ pub struct SourceReport {
     /// Number of problems that are not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlisted_problems: usize,
+    /// Problems of its pages by kind, those that are not listed included.
+    #[serde(default, skip_serializing_if = "ProblemGroups::is_empty")]
+    pub problem_kinds: ProblemGroups,
     /// Delisted datasets: no longer listed by the source. They are removed if `whole` is true.
     pub gone: Vec<DatasetId>,
     /// Number of delisted datasets that are not listed here.
@@ -66,12 +69,20 @@ impl SourceReport {
         add_failure(&mut self.failed, &mut self.unlisted_failed, what, reason);
     }
 
-    /// Lists a problem, or counts it if the list is full.
-    pub(super) fn add_problem(&mut self, problem: &str) {
-        if self.problems.len() < PROBLEMS {
-            self.problems.push(shortened(problem));
-        } else {
-            self.unlisted_problems += 1;
+    /// Records a failure that leaves the source complete.
+    pub(super) fn add_failure(&mut self, reason: &str) {
+        add_failure(&mut self.failed, &mut self.unlisted_failed, "", reason);
+    }
+
+    /// Lists problems, or counts them if the list is full.
+    pub(super) fn add_problems(&mut self, problems: &[Problem]) {
+        self.problem_kinds.add(problems);
+        for problem in problems {
+            if self.problems.len() < PROBLEMS {
+                self.problems.push(shortened(problem));
+            } else {
+                self.unlisted_problems += 1;
+            }
         }
     }
 }
@@ -204,7 +215,8 @@ impl HarvestReport {
     #[must_use]
     pub fn is_clean(&self) -> bool {
         let HarvestCounts { kept, failed_files, .. } = self.counts();
-        self.is_whole() && kept == 0 && failed_files == 0
+        let has_failure = |source: &SourceReport| !source.failed.is_empty() || source.unlisted_failed > 0;
+        self.is_whole() && kept == 0 && failed_files == 0 && !self.sources.iter().any(has_failure)
     }
 }
 

@@ -13,7 +13,7 @@
 
 use super::HarvestError;
 use super::quarantine::Quarantine;
-use lodeseek_catalog::DatasetId;
+use lodeseek_catalog::{DatasetId, is_iri_key, title_of_key};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,6 +147,16 @@ impl State {
         Ok(name)
     }
 
+    /// Removes the datasets whose ids belong to datasets of other sources now. `loaded` contains the keys of those.
+    pub(super) fn remove_replaced(&mut self, loaded: &BTreeMap<DatasetId, String>) {
+        let is_replaced = |(id, record): &(&DatasetId, &DatasetRecord)| {
+            loaded.get(*id).is_some_and(|key| *key != record.key || !is_iri_key(key))
+        };
+        let replaced: Vec<DatasetId> =
+            self.saved.datasets.iter().filter(is_replaced).map(|(id, _)| id.clone()).collect();
+        self.remove_datasets(&replaced);
+    }
+
     pub(super) fn portal(&self, search: &str) -> Option<PortalRecord> {
         self.saved.portals.get(search).cloned()
     }
@@ -161,6 +171,14 @@ impl State {
 
     pub(super) fn id_of(&self, key: &str) -> Option<&DatasetId> {
         self.ids.get(key)
+    }
+
+    /// Returns the keys and ids of datasets with neither IRI nor identifier that have a title.
+    pub(super) fn ids_with_title<'s>(&'s self, title: &'s str) -> impl Iterator<Item = (&'s str, &'s DatasetId)> {
+        let start = format!("title:{title}#");
+        let keys = self.ids.range(start.clone()..).take_while(move |(key, _)| key.starts_with(&start));
+        let datasets = keys.map(|(key, id)| (key.as_str(), id));
+        datasets.filter(move |(key, _)| title_of_key(key) == Some(title))
     }
 
     /// Returns true if another harvest assigned an id.

@@ -63,7 +63,7 @@ pub use connections::ConnectionLimits;
 pub use locale::TextError;
 #[cfg(fuzzing)]
 pub use parsing::fuzzing;
-pub use parsing::{Parser, remove_conflicts, store_outcome};
+pub use parsing::{Parser, loaded_keys, remove_conflicts, store_outcome};
 pub use portal::Portal;
 pub use proxies::Proxies;
 pub use public_url::{InvalidPublicUrl, PublicUrl};

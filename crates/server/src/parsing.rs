@@ -7,8 +7,8 @@
 pub mod fuzzing;
 
 use lodeseek_catalog::{
-    Catalog, CatalogError, CatalogReader, CatalogSource, Dataset, DatasetId, SerializedCatalog, SerializedDataset,
-    SerializedError, Statement,
+    Catalog, CatalogError, CatalogReader, CatalogSource, Dataset, DatasetId, Problems, SerializedCatalog,
+    SerializedDataset, SerializedError, Statement,
 };
 use lodeseek_harvest::StoreOutcome;
 use lodeseek_net::egress::Cancellation;
@@ -17,7 +17,7 @@ use lodeseek_rdf::{TripleSink, TripleStreamWriter, read_triple_stream};
 use lodeseek_store::{ContentReader, DatasetOutcome, DatasetReport, DumpFile, Store, StoreError};
 use lodeseek_worker::{Handler, Pool, PoolOptions, Task, TaskContext, WorkerError};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
@@ -69,6 +69,22 @@ impl Parser {
     pub fn contents(&self) -> Arc<dyn ContentReader> {
         Arc::new(self.clone())
     }
+}
+
+/// Returns the datasets that were loaded and not harvested, with their keys: [`HarvestOptions::loaded_keys`].
+///
+/// [`HarvestOptions::loaded_keys`]: lodeseek_harvest::HarvestOptions::loaded_keys
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn loaded_keys(store: &Store) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+    let mut keys = BTreeMap::new();
+    for (id, origin) in store.dataset_origins()? {
+        if !origin.source.is_harvest {
+            keys.insert(id, origin.key);
+        }
+    }
+    Ok(keys)
 }
 
 /// Removes the datasets that another change has added since a harvest began, and returns their outcomes. `existing` are the datasets
@@ -334,7 +350,7 @@ fn send(context: &TaskContext, kind: u8, content: &[u8]) -> io::Result<()> {
 #[derive(Default)]
 struct CatalogResult {
     datasets: Vec<Dataset>,
-    problems: Vec<String>,
+    problems: Problems,
     end: Option<Result<SerializedCatalog, SerializedError>>,
 }
 

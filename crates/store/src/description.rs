@@ -1,7 +1,7 @@
 //! Descriptions of datasets in the catalogue graph and in their graphs of [statements](super::statements).
 
 use super::statements::{self, OwnStatements, StatementChange};
-use super::{Stamp, Store, StoreError};
+use super::{DatasetOrigin, Stamp, Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::vocab::{dcat as dcat_terms, rdf};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
@@ -14,6 +14,8 @@ pub(super) struct Description {
     pub(super) id: DatasetId,
     pub(super) version: String,
     pub(super) triples: Vec<Triple>,
+    /// New origin; `None` keeps the present one.
+    pub(super) origin: Option<DatasetOrigin>,
 }
 
 impl Store {
@@ -96,7 +98,11 @@ impl Store {
         transaction.insert(&Quad::new(catalog.clone(), kind, class, catalog.clone()));
         transaction.insert(&statements::mark(&self.iris));
         let mut change = StatementChange::new(self, new.iter().map(|description| &description.id));
-        for Description { id, version, triples } in new {
+        for Description { id, version, triples, origin } in new {
+            if let Some(origin) = origin {
+                self.origin_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
+                self.origin_quad(id, origin).iter().for_each(|quad| transaction.insert(quad));
+            }
             for triple in self.own_triples(id)? {
                 transaction.remove(&triple.in_graph(catalog.clone()));
             }

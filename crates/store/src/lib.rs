@@ -10,8 +10,8 @@
 //! home/commit.json     number of the last commit, which the store must have, too
 //! home/lock            held exclusively by the writer, shared by readers
 //! home/store/          Oxigraph: one named graph per dataset version, the graphs catalogue, profiles, snippets, works,
-//!                      the pointers from datasets to their current versions, and the statements of each dataset about
-//!                      resources of the web
+//!                      the pointers from datasets to their current versions, the origins of datasets, and the statements
+//!                      of each dataset about resources of the web
 //! home/graphs/         one file per dataset version, for stages that scan whole graphs, with its counts,
 //!                      canonical fingerprint and, if it exceeds memory, a sample
 //! home/index/          the text index (written by a later stage), with duplicates.json and quality/
@@ -55,6 +55,7 @@ mod load;
 mod load_report;
 mod named_graphs;
 mod occurrences;
+mod origin;
 mod pointers;
 mod rebase;
 mod record;
@@ -84,6 +85,7 @@ pub use load::{ContentPlace, Incomplete, LoadOptions, LoadProgress, Loader, Phas
 pub use load_report::{DatasetCounts, DatasetOutcome, DatasetReport, LoadReport};
 pub use named_graphs::StoredGraph;
 pub use occurrences::{Occurrences, Uses};
+pub use origin::{DatasetOrigin, IdConflict, LoadSource, OtherSources};
 pub use rebase::change_base;
 pub use record::Stamp;
 pub use repair::{Lost, LostDataset, damaged_store, rebuild_store};
@@ -194,6 +196,9 @@ pub enum StoreError {
     /// No such dataset.
     #[error("there is no dataset {0}")]
     NoDataset(DatasetId),
+    /// No id distinguishes a loaded dataset from those of the home.
+    #[error("a dataset of another source has the id {0}, and no other id is free; use --id-prefix")]
+    NoId(DatasetId),
     /// The content of a dataset exceeds memory.
     #[error("the content of {id} exceeds the memory limit; run `lodeseek index`, which stores a sample for snippets")]
     TooLarge {

@@ -6,7 +6,7 @@
 use super::description::Description;
 use super::intake::{ContentReader, DatasetContent, DirectContentReader, bytes_of, describe_dataset, source_files};
 use super::load_report::{DatasetOutcome, DatasetReport, LoadReport};
-use super::{Stamp, Store, StoreError, StoredContent, blank, graph_file, journal};
+use super::{DatasetOrigin, LoadSource, Stamp, Store, StoreError, StoredContent, blank, graph_file, journal};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Dialect};
 use lodeseek_rdf::TripleGraph;
 use lodeseek_rdf::dump::Limits;
@@ -38,6 +38,8 @@ pub struct LoadOptions {
     pub incomplete: Incomplete,
     /// Place of the content. Default: that of the home's key `content`, else the store.
     pub content: Option<ContentPlace>,
+    /// Source that is recorded as the origin of the datasets. Default: present origins are kept.
+    pub source: Option<LoadSource>,
 }
 
 /// Place of the content of loaded datasets.
@@ -91,6 +93,7 @@ impl Default for LoadOptions {
             replaced: Replaced::default(),
             incomplete: Incomplete::default(),
             content: None,
+            source: None,
         }
     }
 }
@@ -153,13 +156,17 @@ struct Parsed {
     /// If true, a file that should hold content is missing, damaged, or holds nothing that can be read.
     lacks_content: bool,
     report: DatasetReport,
+    /// Origin to record.
+    origin: Option<DatasetOrigin>,
 }
 
 impl Parsed {
-    fn new(dataset: &Dataset, content: DatasetContent, store: &Store) -> Self {
+    fn new(dataset: &Dataset, content: DatasetContent, loader: &Loader<'_>) -> Self {
+        let (store, source) = (loader.store, &loader.options.source);
+        let origin = source.as_ref().map(|source| DatasetOrigin::new(source, dataset));
         let DatasetContent { version, content, files, lacks_content } = content;
         let report = DatasetReport::new(dataset.metadata.id.clone(), dataset.metadata.title(), content.len(), files);
-        Self { description: describe_dataset(dataset, &store.iris), content, version, lacks_content, report }
+        Self { description: describe_dataset(dataset, &store.iris), content, version, lacks_content, report, origin }
     }
 }
 
@@ -198,8 +205,8 @@ impl<'s> Loader<'s> {
 
     /// Loads every dataset of a catalogue. What is wrong with one dataset is in its report; an error is one of the store.
     pub fn load(&self, catalog: Catalog, on_progress: &dyn Fn(LoadProgress)) -> Result<LoadReport, StoreError> {
-        let Catalog { folder, datasets, problems, .. } = catalog;
-        let mut run = Run::new(self, &datasets, &folder, problems, on_progress);
+        let Catalog { folder, datasets, problems, duplicates, .. } = catalog;
+        let mut run = Run::new(self, &datasets, &folder, LoadReport::of_catalog(problems, duplicates), on_progress);
         let (sender, receiver) = sync_channel(WAITING_DATASETS);
         let backlog = Backlog::default();
         thread::scope(|scope| {
@@ -218,11 +225,11 @@ impl<'s> Loader<'s> {
         datasets: Vec<(Dataset, TripleGraph)>,
         on_progress: &dyn Fn(LoadProgress),
     ) -> Result<LoadReport, StoreError> {
-        let mut run = Run::new(self, &[], Path::new(""), Vec::new(), on_progress);
+        let mut run = Run::new(self, &[], Path::new(""), LoadReport::default(), on_progress);
         run.progress.datasets_total = datasets.len();
         for (dataset, graph) in datasets {
             let content = self.store.content_folder.write_graph(graph, Vec::new(), false)?;
-            let mut parsed = Parsed::new(&dataset, content, self.store);
+            let mut parsed = Parsed::new(&dataset, content, self);
             parsed.report.read = parsed.report.triples;
             run.take(parsed, 0, &Backlog::default())?;
         }
@@ -248,7 +255,8 @@ impl<'s> Loader<'s> {
             report.outcome = DatasetOutcome::Unchanged;
         } else {
             report.outcome = DatasetOutcome::Replaced;
-            store.describe(&[Description { id: id.clone(), version, triples: description }], stamp)?;
+            let origin = self.options.source.as_ref().map(|source| DatasetOrigin::new(source, dataset));
+            store.describe(&[Description { id: id.clone(), version, triples: description, origin }], stamp)?;
         }
         Ok(self.noted(LoadReport { datasets: vec![report], ..LoadReport::default() }))
     }
@@ -271,12 +279,13 @@ impl<'s> Loader<'s> {
         total: usize,
         on_progress: &dyn Fn(LoadProgress),
     ) -> Result<LoadReport, E> {
-        let mut run = Run::new(self, &[], Path::new(""), Vec::new(), on_progress);
+        let mut run = Run::new(self, &[], Path::new(""), LoadReport::default(), on_progress);
         run.progress.datasets_total = total;
         for dataset in datasets {
             let StagedDataset { description, version, lacks_content, report } = dataset?;
             let content = self.store.content_folder.open(&version)?;
-            run.take(Parsed { description, content, version, lacks_content, report }, 0, &Backlog::default())?;
+            let parsed = Parsed { description, content, version, lacks_content, report, origin: None };
+            run.take(parsed, 0, &Backlog::default())?;
         }
         run.write(&Backlog::default())?;
         Ok(run.finish()?)
@@ -298,7 +307,7 @@ impl<'r> Run<'r> {
         loader: &'r Loader<'r>,
         datasets: &[Dataset],
         folder: &Path,
-        catalog_problems: Vec<String>,
+        report: LoadReport,
         on_progress: &'r dyn Fn(LoadProgress),
     ) -> Self {
         let bytes_total = datasets.iter().map(|dataset| bytes_of(dataset, folder)).sum();
@@ -310,7 +319,6 @@ impl<'r> Run<'r> {
             bytes_total,
             triples: 0,
         };
-        let report = LoadReport { catalog_problems, ..LoadReport::default() };
         Self { loader, on_progress, progress, waiting: Vec::new(), waiting_triples: 0, report }
     }
 
@@ -356,6 +364,7 @@ impl<'r> Run<'r> {
         let triples = std::mem::take(&mut self.waiting_triples);
         let place = self.loader.options.content.unwrap_or(store.content_place);
         let mut descriptions = Vec::new();
+        let mut origins = Vec::new();
         let mut new_content = Vec::new();
         for (number, parsed) in batch.iter_mut().enumerate() {
             let id = &parsed.report.id;
@@ -371,6 +380,11 @@ impl<'r> Run<'r> {
             let has_record = self.loader.options.stamp.now.is_none() || store.has_record(id)?;
             if same_content && has_record && store.is_described(id, &description)? {
                 parsed.report.outcome = DatasetOutcome::Unchanged;
+                if let Some(origin) = parsed.origin.take()
+                    && store.dataset_origin(id)?.as_ref() != Some(&origin)
+                {
+                    origins.push((id.clone(), origin));
+                }
                 continue;
             }
             parsed.report.outcome = match present {
@@ -381,7 +395,8 @@ impl<'r> Run<'r> {
             if !same_content {
                 new_content.push(number);
             }
-            descriptions.push(Description { id: id.clone(), version: parsed.version.clone(), triples: description });
+            let (version, origin) = (parsed.version.clone(), parsed.origin.take());
+            descriptions.push(Description { id: id.clone(), version, triples: description, origin });
         }
         // The store keeps numbers by their value; as they were written they are in these files alone.
         graph_file::sync_files(
@@ -394,6 +409,7 @@ impl<'r> Run<'r> {
         if !descriptions.is_empty() {
             store.describe(&descriptions, &self.loader.options.stamp)?;
         }
+        store.replace_origins(&origins)?;
         self.report.datasets.extend(batch.into_iter().map(|parsed| parsed.report));
         backlog.remove(triples);
         Ok(())
@@ -506,7 +522,7 @@ impl Loader<'_> {
         let (store, LoadOptions { limits, reader, .. }) = (self.store, &self.options);
         let sources = source_files(dataset, folder, &store.iris);
         let content = store.content_folder.read_sources(&sources, folder, limits, reader.as_ref())?;
-        Ok(Parsed::new(dataset, content, store))
+        Ok(Parsed::new(dataset, content, self))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reports of loads.
 
-use lodeseek_catalog::DatasetId;
+use super::IdConflict;
+use lodeseek_catalog::{DatasetId, Problem, ProblemGroups, Problems};
 use lodeseek_rdf::dump::FileReport;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +53,21 @@ pub struct LoadReport {
     pub unlisted_datasets: DatasetCounts,
     /// Problems of the catalogue itself.
     pub catalog_problems: Vec<String>,
+    /// Problems of the catalogue by kind, those that are not listed included.
+    #[serde(default, skip_serializing_if = "ProblemGroups::is_empty")]
+    pub catalog_problem_kinds: ProblemGroups,
+    /// Later entries of datasets that the catalogue lists twice, which are not loaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub duplicates: Vec<String>,
+    /// Number of such entries that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted_duplicates: usize,
+    /// Datasets whose id another source uses: they have another id, or have replaced the other dataset.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub id_conflicts: Vec<IdConflict>,
+    /// Number of such datasets that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted_id_conflicts: usize,
     /// Number of problems of the catalogue that are not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlisted_catalog_problems: usize,
@@ -149,6 +165,33 @@ impl DatasetReport {
 }
 
 impl LoadReport {
+    /// Creates a report with the problems of a catalogue.
+    #[must_use]
+    pub fn of_catalog(problems: Problems, duplicates: Vec<Problem>) -> Self {
+        Self {
+            catalog_problem_kinds: ProblemGroups::new(&problems),
+            catalog_problems: problems.into_texts(),
+            duplicates: duplicates.iter().map(ToString::to_string).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds the report of another catalogue.
+    pub fn merge(&mut self, other: Self) {
+        self.datasets.extend(other.datasets);
+        self.catalog_problems.extend(other.catalog_problems);
+        self.catalog_problem_kinds.merge(other.catalog_problem_kinds);
+        self.duplicates.extend(other.duplicates);
+        self.id_conflicts.extend(other.id_conflicts);
+        self.cleared_graphs += other.cleared_graphs;
+    }
+
+    /// Returns the number of entries that are not loaded because the catalogue lists their datasets twice.
+    #[must_use]
+    pub fn duplicate_count(&self) -> usize {
+        self.duplicates.len() + self.unlisted_duplicates
+    }
+
     /// Returns the number of distinct triples of all datasets.
     #[must_use]
     pub fn triples(&self) -> u64 {
@@ -174,6 +217,10 @@ impl LoadReport {
         }
         self.unlisted_catalog_problems += self.catalog_problems.len().saturating_sub(max);
         self.catalog_problems.truncate(max);
+        self.unlisted_duplicates += self.duplicates.len().saturating_sub(max);
+        self.duplicates.truncate(max);
+        self.unlisted_id_conflicts += self.id_conflicts.len().saturating_sub(max);
+        self.id_conflicts.truncate(max);
         DatasetReport::limit_files(&mut self.datasets, max);
     }
 

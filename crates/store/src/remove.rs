@@ -46,6 +46,7 @@ impl Store {
             change.replace(id, OwnStatements::default(), &mut transaction)?;
             self.record_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
             self.pointer_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
+            self.origin_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
             let membership: Vec<Quad> = self
                 .oxigraph
                 .quads_for_pattern(

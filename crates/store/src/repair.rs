@@ -196,7 +196,12 @@ impl Store {
         };
         let kept = stored_quads.into_iter().filter(is_kept).map(|quad| with_dataset_name(quad, &graphs));
         let pointers = entries.iter().map(|entry| self.pointer_quad(&entry.dataset.metadata.id, &entry.version));
-        self.bulk_load(kept.chain(replaced).chain(pointers))?;
+        let origins = old.and_then(|old| old.dataset_origins().ok()).unwrap_or_default();
+        let origins = entries.iter().filter_map(|entry| {
+            let id = &entry.dataset.metadata.id;
+            self.origin_quad(id, origins.get(id)?)
+        });
+        self.bulk_load(kept.chain(replaced).chain(pointers).chain(origins))?;
         self.bulk_load(self.statement_quads(&statements).into_iter())?;
         if is_shared {
             self.has_separate_statements = false;

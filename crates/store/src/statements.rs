@@ -365,12 +365,43 @@ mod tests {
 
     fn literal() -> impl Strategy<Value = Literal> {
         let lexical = prop::sample::select(vec![
-            "1", "01", "+1", "1.0", "1.10", "1.1", "1e0", "INF", "true", "2024-01-01", "2024-01-01+00:00", "2024-01-01Z",
-            "2024-01-01T24:00:00Z", "24:00:00", "2024", "-0044", "P0Y", "P12M", "P1Y", "0A", "no value", "",
+            "1",
+            "01",
+            "+1",
+            "1.0",
+            "1.10",
+            "1.1",
+            "1e0",
+            "INF",
+            "true",
+            "2024-01-01",
+            "2024-01-01+00:00",
+            "2024-01-01Z",
+            "2024-01-01T24:00:00Z",
+            "24:00:00",
+            "2024",
+            "-0044",
+            "P0Y",
+            "P12M",
+            "P1Y",
+            "0A",
+            "no value",
+            "",
         ]);
         let datatype = prop::sample::select(vec![
-            "integer", "int", "decimal", "double", "boolean", "date", "dateTime", "time", "gYear", "duration", "hexBinary",
-            "yearMonthDuration", "string",
+            "integer",
+            "int",
+            "decimal",
+            "double",
+            "boolean",
+            "date",
+            "dateTime",
+            "time",
+            "gYear",
+            "duration",
+            "hexBinary",
+            "yearMonthDuration",
+            "string",
         ]);
         let tagged = prop::sample::select(vec!["DE-at", "de-AT", "en"]);
         prop_oneof![
@@ -471,7 +502,9 @@ mod tests {
         assert_eq!(description(&old), expected);
         drop(old);
         let separated = Store::open(folder.path(), Access::Write, None).expect("a home");
-        assert!(separated.has_separate_statements && !separated.own_statement_quads(&id("a")).expect("read").is_empty());
+        assert!(
+            separated.has_separate_statements && !separated.own_statement_quads(&id("a")).expect("read").is_empty()
+        );
         assert_eq!(description(&separated), expected);
         assert_eq!(load(&separated, &[dataset]), [DatasetOutcome::Unchanged]);
         separated.remove(&[id("a")]).expect("removed");

@@ -11,10 +11,13 @@ use super::jobs::{Jobs, Next, Progress};
 use super::works::{ADD, add_list, remove_listed};
 use lodeseek_catalog::{Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata};
 use lodeseek_engine::{EngineError, IndexOptions, Indexer, UpdateReport, backup};
-use lodeseek_harvest::HarvestRequest;
+use lodeseek_harvest::{HarvestRequest, is_address};
 use lodeseek_net::egress::{Cancellation, IpNet};
 use lodeseek_snapshot::{RemoteSnapshots, Retention, SnapshotError, SnapshotLocation, publish};
-use lodeseek_store::{DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, Store, StoreError};
+use lodeseek_store::{
+    DatasetOutcome, DatasetReport, Entry, Incomplete, LoadOptions, LoadReport, LoadSource, OtherSources, Store,
+    StoreError,
+};
 use oxsdatatypes::DateTime;
 use serde_json::{Value, json};
 use std::fs;
@@ -31,6 +34,8 @@ const QUIET: Duration = Duration::from_secs(2);
 const MAX_DELAY: Duration = Duration::from_secs(60);
 /// Number of datasets of a catalogue that are loaded and indexed as one step.
 const STEP: usize = 200;
+/// Origin of datasets that were uploaded one by one.
+const API: &str = "upload";
 /// Maximum number of problems in the result of an upload.
 const MAX_PROBLEMS: usize = 20;
 /// Maximum number of datasets, of files, and of problems in the result of a load or a harvest, and of datasets of an ended job.
@@ -41,7 +46,7 @@ pub(crate) enum Change {
     /// Adds or replaces one dataset.
     Put(Box<DatasetUpload>),
     /// Loads catalogues and dumps: of this machine, or uploaded into a folder.
-    Load { sources: Vec<PathBuf>, id_prefix: String, spool: Option<Spool> },
+    Load(Box<SourcesUpload>),
     /// Adds the works of an uploaded list.
     Works(Spool),
     /// Harvests portals.
@@ -62,7 +67,7 @@ impl Change {
     pub(crate) fn action(&self) -> &'static str {
         match self {
             Self::Put(_) => "put",
-            Self::Load { .. } => "load",
+            Self::Load(_) => "load",
             Self::Works(_) => ADD,
             Self::Harvest(_) => "harvest",
             Self::Remove(_) | Self::RemoveWorks(_) => "remove",
@@ -77,7 +82,7 @@ impl Change {
         match self {
             Self::Put(upload) => vec![upload.id.to_string()],
             Self::Remove(ids) => ids.iter().map(ToString::to_string).collect(),
-            Self::Load { .. }
+            Self::Load(_)
             | Self::Works(_)
             | Self::RemoveWorks(_)
             | Self::Harvest(_)
@@ -127,6 +132,30 @@ impl Lane {
             Self::Downloads => "downloads",
             Self::Harvests => "harvests",
         }
+    }
+}
+
+/// Catalogues and dumps to load: of this machine, or uploaded.
+pub(crate) struct SourcesUpload {
+    pub(crate) sources: Vec<PathBuf>,
+    /// Paths of uploaded sources on the machine of the client, in their order; may be fewer.
+    pub(crate) origins: Vec<String>,
+    pub(crate) id_prefix: String,
+    /// If true, datasets of other sources with the same ids are replaced.
+    pub(crate) replace: bool,
+    /// Folder of uploaded files.
+    pub(crate) spool: Option<Spool>,
+}
+
+impl SourcesUpload {
+    /// Returns the source that becomes the origin of the datasets of a catalogue.
+    fn load_source(&self, number: usize) -> LoadSource {
+        let path = &self.sources[number];
+        let Some(spool) = &self.spool else { return LoadSource::from_path(path, &self.id_prefix) };
+        let origin = self.origins.get(number).filter(|origin| !origin.is_empty());
+        let relative = || path.strip_prefix(spool.path()).unwrap_or(path).to_string_lossy().into_owned();
+        let source = format!("upload:{}", origin.cloned().unwrap_or_else(relative));
+        LoadSource { source, id_prefix: self.id_prefix.clone(), is_harvest: false }
     }
 }
 
@@ -301,9 +330,7 @@ fn perform(change: Change, live: &Live, control: &Control) -> Result<Value, Fail
             let upload = downloaded(*upload, control)?;
             locked(live, || put(upload, live, control))
         }
-        Change::Load { sources, id_prefix, spool } => {
-            locked(live, || load(&sources, &id_prefix, spool.as_ref(), live, control))
-        }
+        Change::Load(upload) => locked(live, || load(&upload, live, control)),
         Change::Works(spool) => locked(live, || add_list(&spool, live)),
         Change::Remove(ids) => locked(live, || remove(&ids, live)),
         Change::RemoveWorks(ids) => locked(live, || remove_listed(&ids, live)),
@@ -336,10 +363,15 @@ fn put(upload: DatasetUpload, live: &Live, control: &Control) -> Result<Value, F
     let DatasetUpload { id, metadata, dumps, spool, .. } = upload;
     let present = entry(&live.store, &id)?;
     let is_new = present.is_none();
+    // A change of a present dataset leaves it to its source.
+    let source = is_new.then(|| LoadSource { source: API.to_owned(), ..LoadSource::default() });
+    // The dataset may be of a catalogue.
+    let replaced = present.as_ref().map(|entry| replaced_json(&live.store, entry)).transpose()?.flatten();
     let has_dumps = !dumps.is_empty();
     let dataset = described(id.clone(), metadata, dumps, present.as_ref());
     let reader = live.parser.with_cancellation(control.cancellation()).contents();
-    let updater = live.updater(LoadOptions { reader, incomplete: Incomplete::Rejected, ..LoadOptions::default() });
+    let incomplete = Incomplete::Rejected;
+    let updater = live.updater(LoadOptions { reader, incomplete, source, ..LoadOptions::default() });
     let report = if is_new || has_dumps {
         let catalog = Catalog { folder: spool.path().to_owned(), datasets: vec![dataset], ..Catalog::default() };
         updater.all_or_nothing(&[id], |updater| updater.run(catalog, &[]))?
@@ -347,7 +379,25 @@ fn put(upload: DatasetUpload, live: &Live, control: &Control) -> Result<Value, F
         updater.all_or_nothing(&[id], |updater| updater.replace_description(&dataset))?
     };
     drop(spool);
-    put_result(report, is_new)
+    let mut result = put_result(report, is_new)?;
+    if let Some(replaced) = replaced {
+        result["replaced"] = replaced;
+    }
+    Ok(result)
+}
+
+/// Returns the title and the source of a dataset that is about to be replaced, if it came from elsewhere.
+fn replaced_json(store: &Store, entry: &Entry) -> Result<Option<Value>, Failure> {
+    let metadata = &entry.dataset.metadata;
+    let origin = store.dataset_origin(&metadata.id)?;
+    let source = origin.map(|origin| origin.source.source).or_else(|| entry.origin.clone());
+    let source = source.filter(|source| source != API);
+    Ok(source.map(|source| json!({ "title": metadata.title(), "source": public_source(&source) })))
+}
+
+/// Returns an address, or the name of a file without its folders, which are no concern of clients.
+fn public_source(source: &str) -> &str {
+    if is_address(source) { source } else { source.rsplit(['/', '\\']).next().unwrap_or(source) }
 }
 
 /// Writes a backup. The progress counts files.
@@ -384,7 +434,7 @@ fn described(id: DatasetId, metadata: Option<Dataset>, dumps: Vec<UploadedFile>,
     let mut dataset = metadata
         .or_else(|| present.map(|entry| entry.dataset.clone()))
         .unwrap_or_else(|| Dataset::new(Metadata::new(id.clone())));
-    dataset.metadata.id = id;
+    dataset.set_id(id);
     if dumps.is_empty() {
         // The content is kept, and so is the list of its files, unless a new one is given.
         if let Some(entry) = present.filter(|_| dataset.distributions.is_empty()) {
@@ -441,13 +491,9 @@ fn problems(dataset: &DatasetReport) -> Vec<String> {
 }
 
 /// Loads sources step by step. A cancellation keeps the steps that are done.
-fn load(
-    sources: &[PathBuf],
-    id_prefix: &str,
-    spool: Option<&Spool>,
-    live: &Live,
-    control: &Control,
-) -> Result<Value, Failure> {
+fn load(upload: &SourcesUpload, live: &Live, control: &Control) -> Result<Value, Failure> {
+    let SourcesUpload { sources, id_prefix, spool, .. } = upload;
+    let others = if upload.replace { OtherSources::Replaced } else { OtherSources::Kept };
     let parser = live.parser.with_cancellation(control.cancellation());
     let catalogs =
         Catalog::read_all_with(parser.catalogs().as_ref(), sources, id_prefix).map_err(|error| match spool {
@@ -457,10 +503,20 @@ fn load(
     let total = catalogs.iter().map(|catalog| catalog.datasets.len()).sum();
     let mut whole = LoadReport::default();
     let incomplete_sources: Vec<usize> = (0..catalogs.len()).filter(|&number| catalogs[number].is_incomplete).collect();
-    for catalog in catalogs {
+    for (number, mut catalog) in catalogs.into_iter().enumerate() {
         let incomplete = Incomplete::of_catalog(&catalog);
-        let updater = live.updater(LoadOptions { reader: parser.contents(), incomplete, ..LoadOptions::default() });
-        whole.catalog_problems.extend(catalog.problems);
+        let source = upload.load_source(number);
+        let mut id_conflicts = live.store.assign_ids(&mut catalog.datasets, &source, others)?;
+        if spool.is_some() {
+            for other in id_conflicts.iter_mut().filter_map(|conflict| conflict.other_source.as_mut()) {
+                *other = public_source(other).to_owned();
+            }
+        }
+        let former: Vec<DatasetId> = id_conflicts.iter().filter_map(|conflict| conflict.former_id.clone()).collect();
+        let options =
+            LoadOptions { reader: parser.contents(), incomplete, source: Some(source), ..LoadOptions::default() };
+        let updater = live.updater(options);
+        whole.merge(LoadReport { id_conflicts, ..LoadReport::of_catalog(catalog.problems, catalog.duplicates) });
         let mut datasets = catalog.datasets.into_iter().peekable();
         while datasets.peek().is_some() {
             control.check()?;
@@ -472,6 +528,7 @@ fn load(
             live.searcher.refresh()?;
             whole.datasets.extend(report.load.datasets);
         }
+        live.updater(LoadOptions::default()).all_or_nothing(&former, |updater| updater.remove(&former))?;
     }
     control.report(total, total);
     whole.limit(MAX_LISTED);

@@ -5,7 +5,7 @@
 use super::Live;
 use super::changes::{Control, Failure, MAX_LISTED};
 use super::jobs::{Progress, is_zero};
-use crate::parsing::{Parser, remove_conflicts, store_outcome};
+use crate::parsing::{Parser, loaded_keys, remove_conflicts, store_outcome};
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_harvest::{
     Batch, DatasetSink, HarvestOptions, HarvestProgress, HarvestReport, HarvestRequest, Harvester, StoreOutcome,
@@ -13,7 +13,7 @@ use lodeseek_harvest::{
 };
 use lodeseek_net::egress::Egress;
 use lodeseek_rdf::dump::Outcome;
-use lodeseek_store::{DatasetReport, LoadOptions, Stamp};
+use lodeseek_store::{DatasetReport, LoadOptions, LoadSource, Stamp};
 use oxrdf::NamedNode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -147,7 +147,8 @@ pub(super) fn run(
     let existing: BTreeSet<DatasetId> = live.store.ids()?.into_iter().collect();
     let existing_ids = existing.clone();
     let parser = live.parser.with_cancellation(options.cancellation.clone());
-    let options = HarvestOptions { existing_ids, reader: parser.catalogs(), batch_size: BATCH, ..options };
+    let loaded_keys = loaded_keys(&live.store)?;
+    let options = HarvestOptions { existing_ids, loaded_keys, reader: parser.catalogs(), batch_size: BATCH, ..options };
     let mut sink = LiveSink { live, parser, existing, max_listed, problems: Vec::new(), unlisted_problems: 0 };
     let harvester = Harvester::new(egress, &live.store.home().join("harvest"), name).with_options(options);
     let mut report = harvester.run(sources, &mut sink, show)?;
@@ -197,7 +198,8 @@ impl DatasetSink for LiveSink<'_> {
         let mut datasets = batch.datasets;
         let mut outcomes = remove_conflicts(&mut datasets, &self.existing, &self.live.store)?;
         let stamp = Stamp { now: None, origin: origin(&batch.source) };
-        let load = LoadOptions { stamp, reader: self.parser.contents(), ..LoadOptions::default() };
+        let source = Some(LoadSource { source: batch.source, is_harvest: true, ..LoadSource::default() });
+        let load = LoadOptions { stamp, reader: self.parser.contents(), source, ..LoadOptions::default() };
         let catalog = Catalog { folder: batch.folder, datasets, ..Catalog::default() };
         let report = self.live.updater(load).run(catalog, &[])?;
         self.live.searcher.refresh()?;

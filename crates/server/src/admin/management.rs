@@ -4,7 +4,7 @@
 //! 202 with the job; with it the response waits for the end of the job. Other origins may not read these routes, and no
 //! cookie authorizes a request.
 
-use super::changes::{Change, Lane, Spool, make_changes};
+use super::changes::{Change, Lane, SourcesUpload, Spool, make_changes};
 use super::jobs::{Cancelled, Job, JobState, Jobs, Refusal};
 use super::tokens::{Scope, Tokens};
 use super::uploads::{MAX_SOURCES, is_form, receive, receive_sources};
@@ -429,14 +429,19 @@ struct Sources {
     sources: Vec<PathBuf>,
     #[serde(default)]
     id_prefix: String,
+    #[serde(default)]
+    replace: bool,
 }
 
 /// `POST /api/admin/load`.
 #[utoipa::path(post, path = "/api/admin/load", tag = "Administration", summary = "Load catalogues and dumps",
     description = "The body is multipart/form-data: fields `file` with the files, whose file names are paths such as \
         `catalog.ttl` and `dumps/trees.nt`, one field `source` for each of these that is a catalogue, a dump or a folder to \
-        load, and optionally `idPrefix`. Over the local socket, also a JSON object with `sources`, absolute paths. The result \
-        lists at most 1,000 datasets, those with problems first; unlisted_datasets has the numbers of the others by outcome.",
+        load. Optional fields: `idPrefix`; `replace` with the value true, which replaces datasets of other sources that have the \
+        same ids; one field `origin` for each `source`, the place from which the client took it. Datasets without an IRI are \
+        recognised by their origin, else by the name in `source`. Over the local socket, also a JSON object with `sources`, \
+        absolute paths. The result lists at most 1,000 datasets, those with problems first; unlisted_datasets has the numbers of \
+        the others by outcome. id_conflicts lists the datasets whose ids another source uses, with their other ids.",
     request_body(content = String, content_type = "multipart/form-data"),
     responses(
         (status = 200, description = "The sources were loaded (with Prefer: wait).", body = Object),
@@ -460,10 +465,10 @@ async fn load_sources(State(state): State<AppState>, caller: Caller, request: Re
                 "files of the server's machine are loaded over its local socket only; upload them as multipart/form-data";
             require_local_paths(&caller, &[], message)?;
             let body = Json::from_request(request, &()).await;
-            let Json(Sources { sources, id_prefix }) =
+            let Json(Sources { sources, id_prefix, replace }) =
                 body.map_err(rejected_body)?;
             require_local_paths(&caller, &sources, message)?;
-            Change::Load { sources, id_prefix, spool: None }
+            Change::Load(Box::new(SourcesUpload { sources, origins: Vec::new(), id_prefix, replace, spool: None }))
         };
         submit(&state, change, &caller, wait).await
     })

@@ -1,6 +1,6 @@
 //! Uploads of datasets, catalogues and dumps: bodies of requests, received into files.
 
-use super::changes::{Change, DatasetUpload, Spool, UploadedFile};
+use super::changes::{Change, DatasetUpload, SourcesUpload, Spool, UploadedFile};
 use crate::error::ApiError;
 use crate::observed_body::ObservedBody;
 use crate::parsing::Parser;
@@ -102,7 +102,8 @@ pub(super) fn is_form(headers: &HeaderMap) -> bool {
 /// Receives the files of catalogues and dumps into a folder.
 pub(super) async fn receive_sources(request: Request, spool: Spool) -> Result<Change, ApiError> {
     let mut form = Form::open(request).await?;
-    let (mut sources, mut id_prefix, mut files) = (Vec::new(), String::new(), 0);
+    let (mut sources, mut origins, mut id_prefix) = (Vec::new(), Vec::new(), String::new());
+    let (mut replace, mut files) = (false, 0);
     while let Some(mut field) = form.next_field().await? {
         match field.field.name() {
             Some("file") => {
@@ -121,13 +122,23 @@ pub(super) async fn receive_sources(request: Request, spool: Spool) -> Result<Ch
             }
             Some("source") => return Err(ApiError::bad_request(format!("name 1 to {MAX_SOURCES} sources"))),
             Some("idPrefix") => id_prefix = receive_text(&mut field).await?,
-            other => return Err(unknown_field(other, "file, source, idPrefix")),
+            Some("origin") if origins.len() < MAX_SOURCES => origins.push(receive_text(&mut field).await?),
+            Some("replace") => {
+                replace = match receive_text(&mut field).await?.trim() {
+                    "true" => true,
+                    "false" | "" => false,
+                    other => {
+                        return Err(ApiError::bad_request(format!("replace: {other:?} is neither true nor false")));
+                    }
+                }
+            }
+            other => return Err(unknown_field(other, "file, source, origin, idPrefix, replace")),
         }
     }
     if sources.is_empty() || files == 0 {
         return Err(ApiError::bad_request("send files in fields `file`, and name those to load in fields `source`"));
     }
-    Ok(Change::Load { sources, id_prefix, spool: Some(spool) })
+    Ok(Change::Load(Box::new(SourcesUpload { sources, origins, id_prefix, replace, spool: Some(spool) })))
 }
 
 /// Returns true if a name can be the path of a file in an uploaded catalogue. Such a path cannot leave its folder: its parts are
@@ -358,7 +369,7 @@ fn description(path: PathBuf, id: DatasetId, reader: &dyn CatalogReader) -> Resu
     let count = catalog.datasets.len();
     match (catalog.datasets.into_iter().next(), count) {
         (Some(mut dataset), 1) => {
-            dataset.metadata.id = id;
+            dataset.set_id(id);
             Ok(dataset)
         }
         (None, _) => Err(catalog.problems.first().map_or("it describes no dataset".to_owned(), |first| shown(first))),
