@@ -145,7 +145,10 @@ fn each_dataset_has_the_words_of_its_own_catalogue() {
         let entry = catalogs.home.store.entry(&self::id(id)).expect("an entry");
         entry.dataset.metadata.publishers.iter().map(|agent| agent.name.clone()).collect()
     };
-    assert_eq!((publishers("ferries"), publishers("routes")), (vec!["Harbour Office".into()], vec!["Port Authority".into()]));
+    assert_eq!(
+        (publishers("ferries"), publishers("routes")),
+        (vec!["Harbour Office".into()], vec!["Port Authority".into()])
+    );
 
     // A new name replaces the old one of this catalogue only.
     let renamed = SHIPPING.replace("Port Authority", "Port Agency");
@@ -232,7 +235,10 @@ async fn what_has_no_name_gets_none() {
     assert!(package["author"].is_null() && package["maintainer"].is_null(), "{package}");
     assert_eq!(package["maintainer_email"], "b@example.org");
     assert_eq!(package["groups"].as_array().map(Vec::len), Some(0), "{package}");
-    assert_eq!((&package["resources"][0]["format"], &package["resources"][0]["license"]), (&"".into(), &serde_json::Value::Null));
+    assert_eq!(
+        (&package["resources"][0]["format"], &package["resources"][0]["license"]),
+        (&"".into(), &serde_json::Value::Null)
+    );
     let catalog = site.get("/catalog.nt").await.body;
     let of_wrecks = catalog.lines().filter(|line| !line.starts_with("<http://localhost:7878/catalog"));
     let names = of_wrecks.filter(|line| line.contains("foaf/0.1/name") || line.contains("prefLabel"));
@@ -264,7 +270,10 @@ fn statements_survive_a_new_base_a_repair_and_a_backup() {
             assert!(progress.contains(" 0 replaced") && !progress.contains(" 0 unchanged"), "{what}: {progress}");
         }
         let (shown, _) = succeeds(home, &["show", "routes", "--rdf", "nt"]);
-        assert!(shown.contains("Port Authority") && shown.contains("\"0.50\"") && !shown.contains("Hafenamt"), "{what}: {shown}");
+        assert!(
+            shown.contains("Port Authority") && shown.contains("\"0.50\"") && !shown.contains("Hafenamt"),
+            "{what}: {shown}"
+        );
     };
     check(&home, "the first home");
     let moved = folder.path().join("moved");

@@ -952,6 +952,32 @@ mod tests {
         assert_eq!(places, ["../../etc/passwd", "a file.nt", "dumps/seven.ttl", "http://e.org/page"]);
     }
 
+    #[test]
+    fn described_resources_keep_their_iris_and_names_are_not_invented() {
+        let read = read_turtle(
+            "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+             @prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+             @prefix : <http://e.org/> .
+             :d a dcat:Dataset ; dct:identifier \"d\" ; dct:publisher :town_council , :mill ; dct:creator [ foaf:homepage :x ] ;
+               dcat:theme :soil , :rock ; dcat:keyword \"Rock\" ;
+               dcat:distribution [ dcat:accessURL :page ; dcat:mediaType <http://www.iana.org/assignments/media-types/text/csv> ] .
+             :town_council a foaf:Organization . :mill foaf:name \"mill\" .
+             :soil skos:prefLabel \"Soil\" . :rock skos:prefLabel \"Rock\" .",
+        );
+        let metadata = &read.datasets[0].metadata;
+        let names: Vec<&str> = metadata.publishers.iter().map(|agent| agent.name.as_str()).collect();
+        assert_eq!((names, metadata.creators.len()), (vec!["mill", "town council"], 0));
+        let triples = to_triples(&read.datasets[0], &Iris::default());
+        let lines: Vec<String> = triples.iter().map(ToString::to_string).collect();
+        let with = |part: &str| lines.iter().filter(|line| line.contains(part)).map(String::as_str).collect::<Vec<_>>();
+        assert_eq!(with("foaf/0.1/name"), ["<http://e.org/mill> <http://xmlns.com/foaf/0.1/name> \"mill\""]);
+        assert_eq!(with("dcat#theme>").len(), 2);
+        assert!(with("dcat#theme>").iter().all(|line| line.contains("> <http://e.org/")), "{lines:#?}");
+        assert!(matches!(with("dcat#keyword")[..], [keyword] if keyword.ends_with("\"Rock\"")), "{lines:#?}");
+        assert_eq!(with("media-types").len(), 1, "one IRI of the media type: {lines:#?}");
+        assert!(with("sameAs").is_empty(), "{lines:#?}");
+    }
+
     /// Mutation testing removed the fallback from `dct:issued` to `dct:created`, and no test failed.
     #[test]
     fn a_dataset_without_a_date_of_issue_has_its_date_of_creation() {

@@ -159,6 +159,25 @@ mod tests {
         );
     }
 
+    #[test]
+    fn described_themes_and_languages_have_names() {
+        let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
+        let european = |path: &str| format!("http://publications.europa.eu/resource/authority/{path}");
+        let label = |text: &str, tag: &str| Value::Literal(Literal::new_language_tagged_literal_unchecked(text, tag));
+        for (property, iri, text, tag) in [
+            (dcat::THEME, european("data-theme/ENVI"), "Umwelt", "de"),
+            (dcat::THEME, "http://e.org/1".to_owned(), "Wasser", "de"),
+            (dcat::THEME, "http://e.org/2".to_owned(), "Stones", "en"),
+            (dcterms::LANGUAGE, european("language/FIN"), "suomi", "fi"),
+        ] {
+            let node = Node::Iri(iri);
+            dataset.extra_statements.push(Statement::new(Node::Dataset, property, node.clone()));
+            dataset.extra_statements.push(Statement::new(node, skos::PREF_LABEL, label(text, tag)));
+        }
+        assert_eq!(dataset.theme_names(), ["Environment", "Stones", "Wasser"]);
+        assert_eq!(dataset.language_names(), ["Finnish"]);
+    }
+
     /// If each theme searched all statements, the work would be quadratic.
     #[test]
     fn many_themes_have_names() {

@@ -338,6 +338,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_words_at_the_end_of_an_iri_are_names() {
+        for (iri, name) in [
+            ("http://e.org/town_council", Some("town council")),
+            ("http://e.org/authority/ESTAT", Some("ESTAT")),
+            ("http://e.org/dataset/a#publisher-8cf0d599bf5b", None),
+            ("urn:uuid:0c4d22b1-7a51-4c5e-9d3f-1f0e6a9b7c21", None),
+            ("http://e.org/", Some("e.org")),
+        ] {
+            assert_eq!(name_of_iri(iri).as_deref(), name, "{iri}");
+        }
+    }
+
+    #[test]
     fn dates_have_datatypes_with_and_without_time_zones() {
         for (text, kind) in [
             ("2020", "gYear"),
