@@ -217,8 +217,9 @@ pub(super) fn are_separate(oxigraph: &Oxigraph, iris: &Iris, pointers: &NamedNod
 
 /// Returns the mark of a home whose datasets have statements of their own.
 pub(super) fn mark(iris: &Iris) -> Quad {
-    let property = NamedNode::new_unchecked(lodeseek::GRAPH);
-    Quad::new(iris.catalog(), property, iris.all_statements(), iris.versions())
+    // The subjects of pointers are the names of graphs in queries: the mark has another property.
+    let property = NamedNode::new_unchecked(dcterms::IDENTIFIER);
+    Quad::new(iris.all_statements(), property, Literal::from("1"), iris.versions())
 }
 
 impl Store {
@@ -431,7 +432,8 @@ mod tests {
             store.remove(&[id("a"), id("b")]).expect("removed");
             prop_assert_eq!(common(&store), 0);
             let left: Vec<Quad> = store.oxigraph.iter().map(|quad| quad.expect("a quad")).collect();
-            let is_internal = |quad: &Quad| quad.subject == store.iris.catalog().into();
+            let of_home = [store.iris.catalog(), store.iris.all_statements()].map(NamedOrBlankNode::from);
+            let is_internal = |quad: &Quad| of_home.contains(&quad.subject);
             prop_assert!(left.iter().all(is_internal), "{left:?}");
         }
     }
