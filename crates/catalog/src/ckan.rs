@@ -26,6 +26,7 @@ const PACKAGE: &[Field] = &[
     ("keyword", dcat::KEYWORD, FieldKind::Keywords),
     ("keywords_translated", dcat::KEYWORD, FieldKind::Keywords),
     ("tags_translated", dcat::KEYWORD, FieldKind::Keywords),
+    ("tags", dcat::KEYWORD, FieldKind::Keywords),
     ("tag_string", dcat::KEYWORD, FieldKind::Keywords),
     ("url", dcat::LANDING_PAGE, FieldKind::Resource),
     ("landing_page", dcat::LANDING_PAGE, FieldKind::Resource),
@@ -784,7 +785,7 @@ mod tests {
         let catalog = read_one(
             json!({"name": "ponds", "title": "Ponds &amp; pools", "title_translated": {"eng": "Ponds &amp; pools", "fr_CA": "Étangs"},
             "notes": {"de": "Alle Teiche", "it": "", "en": "N/A"}, "notes_es": "Todos", "keywords": {"en": ["carp"], "fr": ["carpe"]},
-            "tags": [{"name": "water", "display_name": "Water", "vocabulary_id": null}], "tag_string": "reed, eel",
+            "tags": [{"name": "water", "display_name": "Water", "vocabulary_id": null}], "tag_string": "reed, eel", "tags_es": ["agua"], "language": "{DEU,ENG}",
             "groups": [{"name": "nature", "display_name": {"de": "Natur", "en": "Nature"}, "title": {"de": "Natur", "en": "Nature"}}],
             "publisher": "{\"name\": {\"de\": \"Teichamt\"}, \"url\": \"https://ponds.example.org/\"}",
             "author": "[{\"name\": \"Ann\"}, {\"name\": \"Bob\"}]",
@@ -794,7 +795,8 @@ mod tests {
         let metadata = &dataset.metadata;
         assert_eq!(texts(&metadata.titles), ["Ponds & pools@en", "Étangs@fr-ca"]);
         assert_eq!(texts(&metadata.descriptions), ["Alle Teiche@de", "Todos@es"]);
-        let keywords = ["Natur@de", "Nature@en", "Water", "carp@en", "carpe@fr", "eel", "reed"];
+        let keywords = ["Natur@de", "Nature@en", "Water", "agua@es", "carp@en", "carpe@fr", "eel", "reed"];
+        assert_eq!(dataset.language_names(), ["English", "German"]);
         assert_eq!(texts(&metadata.keywords), keywords);
         assert_eq!(metadata.publishers[0].name, "Teichamt");
         let mut creators: Vec<&str> = metadata.creators.iter().map(|agent| agent.name.as_str()).collect();

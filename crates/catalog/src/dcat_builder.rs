@@ -783,7 +783,10 @@ fn nested_json(value: &Value, kind: FieldKind) -> Cow<'_, Value> {
         return Cow::Borrowed(value);
     }
     let Some(nested) = serde_json::from_str::<Value>(text).ok().and_then(pruned) else {
-        return Cow::Borrowed(value);
+        return match postgres_array(text).filter(|_| kind == FieldKind::Resource) {
+            Some(list) => Cow::Owned(list),
+            None => Cow::Borrowed(value),
+        };
     };
     let is_read = match (kind, &nested) {
         (FieldKind::Title | FieldKind::Text, Value::Object(object)) => texts_by_language(object).is_some(),
@@ -792,6 +795,16 @@ fn nested_json(value: &Value, kind: FieldKind) -> Cow<'_, Value> {
         (_, nested) => nested.is_object(),
     };
     if is_read { Cow::Owned(nested) } else { Cow::Borrowed(value) }
+}
+
+/// Reads a list of codes in the syntax of PostgreSQL, as in `{ITA,DEU}`, which Italian portals write.
+fn postgres_array(text: &str) -> Option<Value> {
+    let inner = text.strip_prefix('{')?.strip_suffix('}')?;
+    let codes: Vec<&str> = inner.split(',').map(str::trim).collect();
+    let is_code = |code: &&str| {
+        !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    };
+    codes.iter().all(is_code).then(|| codes.into())
 }
 
 /// Splits a text of several keywords at commas and semicolons.
@@ -903,7 +916,7 @@ fn mailto(address: &str) -> String {
     if address.contains('@') && !address.contains(':') { format!("mailto:{address}") } else { address.to_owned() }
 }
 
-/// If true, the text says that there is no value.
+/// If true, the text stands for a missing value.
 pub(super) fn is_placeholder(text: &str) -> bool {
     const PLACEHOLDERS: [&str; 14] = [
         "null",

@@ -167,6 +167,19 @@ fn leads_to_file_within(root: &Path, link: &Path) -> bool {
 /// If true, the file name suggests RDF or a catalogue. Other files (notes, pictures, tables) are not read.
 pub(super) fn may_be_read(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let others = [".html", ".htm", ".jsonl", ".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz"];
+    let others = [
+        ".html",
+        ".htm",
+        ".jsonl",
+        ".jsonl.gz",
+        ".ndjson",
+        ".ndjson.gz",
+        ".zip",
+        ".tar",
+        ".tgz",
+        ".tar.gz",
+        ".tar.bz2",
+        ".tar.xz",
+    ];
     Syntax::from_file_name(&name).is_some() || others.iter().any(|suffix| name.ends_with(suffix))
 }

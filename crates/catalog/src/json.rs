@@ -82,10 +82,9 @@ pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, Catal
     Ok(catalog)
 }
 
-/// Parses a document; faults that leave no doubt about its content are repaired.
-pub(super) fn document(text: &str, path: &Path) -> Result<Value, CatalogError> {
-    let parsed = parse(text).map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;
-    Ok(parsed.0)
+/// Parses a document; faults that leave no doubt about its content are repaired. Also returns the problem that was repaired.
+pub(super) fn document(text: &str, path: &Path) -> Result<(Value, Option<String>), CatalogError> {
+    parse(text).map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })
 }
 
 fn read_dialect(document: Value, file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogError> {

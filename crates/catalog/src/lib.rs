@@ -352,7 +352,7 @@ impl Catalog {
     /// As for [`read`](Self::read); the file must contain CKAN packages.
     pub fn read_packages(path: &Path, address: &str, is_wanted: &dyn Fn(&str) -> bool) -> Result<Self, CatalogError> {
         let text = text(path, None).map_err(CatalogError::io(path))?.text;
-        let document = json::document(&text, path)?;
+        let (document, repaired) = json::document(&text, path)?;
         drop(text);
         let mut packages = match ckan::content(&document) {
             Some(ckan::Document::Packages(packages)) => packages,
@@ -363,7 +363,9 @@ impl Catalog {
         };
         packages.retain(|package| package.get("id").and_then(serde_json::Value::as_str).is_some_and(is_wanted));
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        Ok(Self { dialect: Dialect::Ckan, folder, ..ckan::read(packages, path) }.seen_from(address))
+        let mut catalog = Self { dialect: Dialect::Ckan, folder, ..ckan::read(packages, path) };
+        catalog.problems.extend(repaired.map(|problem| format!("{}: {problem}", path.display())));
+        Ok(catalog.seen_from(address))
     }
 
     /// Resolves local paths against the address and makes ids unique.
