@@ -10,7 +10,7 @@
 //! distribution is always a part, as its number is its name; `owl:sameAs` keeps its IRI. Compare the concise bounded
 //! description, <https://www.w3.org/submissions/CBD/>.
 
-use super::node_reader::{MAX_TEXT_BYTES, NodeReader, is_short};
+use super::node_reader::{FOLDER, MAX_TEXT_BYTES, NodeReader, is_short};
 use super::statement::{Node, Statement, Value};
 use super::typed_fields::{self, date, iri_or_literal, part_name};
 use super::{Agent, Dataset, box_of_geojson, box_of_wkt};
@@ -19,6 +19,7 @@ use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, local_name};
 use oxrdf::{Literal, NamedNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 
@@ -356,12 +357,18 @@ impl<'g> BoundedDescription<'g> {
     fn initial_color(&self, node: TermId) -> Color {
         let graph = self.graph();
         if let TermRef::Iri(iri) = graph.term(node) {
-            return digest([iri.as_bytes()]);
+            return digest([color_text(iri).as_bytes()]);
         }
         let triples = self.index.triples(node).iter();
         let mut lines: Vec<String> = triples
             .filter(|triple| !matches!(graph.term(triple.object), TermRef::Blank(_)))
-            .map(|triple| format!("{} {}", graph.term(triple.predicate).text(), graph.to_term(triple.object)))
+            .map(|triple| {
+                let object = match graph.term(triple.object) {
+                    TermRef::Iri(iri) => format!("<{}>", color_text(iri)),
+                    _ => graph.to_term(triple.object).to_string(),
+                };
+                format!("{} {object}", graph.term(triple.predicate).text())
+            })
             .collect();
         lines.sort_unstable();
         digest(lines.iter().map(String::as_bytes))
@@ -408,6 +415,15 @@ fn bounding_box(term: TermRef<'_>) -> Option<Literal> {
     let TermRef::Literal { lexical, .. } = term else { return None };
     let bounds = box_of_wkt(lexical).or_else(|| box_of_geojson(lexical))?;
     Some(Literal::new_typed_literal(bounds.to_wkt(), NamedNode::new_unchecked(geosparql::WKT_LITERAL)))
+}
+
+/// Returns the text of an IRI from which colours are derived. For relative references it has the placeholder of earlier versions, so
+/// that parts keep their names.
+fn color_text(iri: &str) -> Cow<'_, str> {
+    match iri.strip_prefix(FOLDER) {
+        Some(path) => Cow::Owned(format!("file:///catalog-folder/{path}")),
+        None => Cow::Borrowed(iri),
+    }
 }
 
 fn digest<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Color {

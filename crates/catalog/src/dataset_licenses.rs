@@ -1,6 +1,6 @@
 //! Licences of a dataset and of its distributions.
 
-use super::names::{LABELS, LICENSE_ADDRESSES, LICENSE_TEXTS, addresses_first, is_address, license_text};
+use super::names::{LABELS, LICENSE_ADDRESSES, LICENSE_TEXTS, is_address, license_text, sort_addresses_first};
 use super::statement::StatementIndex;
 use super::typed_fields::distribution_part;
 use super::{Dataset, Node, Statement, Text, Value, preferred};
@@ -53,7 +53,7 @@ impl Dataset {
 /// Returns the licences of a node: those of `dct:license` or, without one, the IRIs of `dct:rights`.
 fn stated_licenses(statements: &StatementIndex<'_>, node: &Node) -> Vec<String> {
     let licenses = statements.values(node, dcterms::LICENSE).filter_map(|value| license_of(statements, value));
-    let licenses = addresses_first(licenses.collect());
+    let licenses = sort_addresses_first(licenses.collect());
     if !licenses.is_empty() || *node == Node::Dataset {
         return licenses;
     }
@@ -62,7 +62,7 @@ fn stated_licenses(statements: &StatementIndex<'_>, node: &Node) -> Vec<String> 
         Value::Literal(literal) if is_address(literal.value().trim()) => Some(literal.value().trim().to_owned()),
         _ => None,
     });
-    addresses_first(rights.collect())
+    sort_addresses_first(rights.collect())
 }
 
 /// Returns the text of a licence: an IRI, a literal, or what the description states of a node.

@@ -607,7 +607,7 @@ impl<'g> NodeReader<'g> {
                 TermRef::Literal { lexical, .. } => Some(lexical.trim().to_owned()),
                 _ => format.format_name(),
             });
-            let names = super::names::addresses_first(names.filter(|name| !name.is_empty()).collect());
+            let names = super::names::sort_addresses_first(names.filter(|name| !name.is_empty()).collect());
             let known = names.iter().find(|name| Format::from_text(name).is_some_and(Format::is_of_content));
             if let Some(name) = known.or_else(|| names.first()) {
                 return Some(name.clone());

@@ -66,7 +66,7 @@ pub(super) fn is_address(text: &str) -> bool {
 
 /// Sorts the names of licences or formats, addresses first, and removes repetitions. The order is that of a stored description,
 /// too.
-pub(super) fn addresses_first(mut names: Vec<String>) -> Vec<String> {
+pub(super) fn sort_addresses_first(mut names: Vec<String>) -> Vec<String> {
     names.sort_by(|one, other| (!is_address(one), one).cmp(&(!is_address(other), other)));
     names.dedup();
     names
@@ -157,7 +157,7 @@ impl NodeReader<'_> {
     /// and texts of `dct:rights`.
     pub(super) fn licenses(&self) -> Vec<String> {
         let licenses = self.parts(dcterms::LICENSE).filter_map(|license| license.license());
-        let licenses = addresses_first(licenses.collect());
+        let licenses = sort_addresses_first(licenses.collect());
         if !licenses.is_empty() {
             return licenses;
         }
