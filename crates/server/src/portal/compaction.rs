@@ -241,6 +241,7 @@ impl<'g> Compaction<'g> {
             let Value::Array(mut list) = value else { continue };
             sort(&mut list);
             list.dedup();
+            remove_described(&mut list);
             let is_map = self.has_language_maps && matches!(key.as_str(), "name" | "description");
             let is_list = LISTS.contains(&key.as_str()) && !list.iter().all(is_reference);
             let value = match list.len() {
@@ -370,6 +371,13 @@ impl<'g> Compaction<'g> {
         let size = format!("{} B", self.graph.term(bytes).text());
         (!is_stated).then(|| ("contentSize".to_owned(), json!(size)))
     }
+}
+
+/// Removes the addresses of nodes that the list describes.
+fn remove_described(list: &mut Vec<Value>) {
+    let described: FxHashSet<String> =
+        list.iter().filter_map(|value| Some(value.get("@id")?.as_str()?.to_owned())).collect();
+    list.retain(|value| value.as_str().is_none_or(|address| !described.contains(address)));
 }
 
 /// If true, a value only refers to a node that is described elsewhere.
