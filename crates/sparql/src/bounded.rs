@@ -8,12 +8,13 @@
 //!   `GRAPH ?g`, rows of metadata are skipped.) A filter, an order, a group or a join of a stream is not bounded, nor is a
 //!   `CONSTRUCT` whose template drops a variable.
 //!
-//! A call of a GeoSPARQL function may take a second for each row; queries with one are not bounded.
+//! A call of a GeoSPARQL function, or of a pattern with backtracking, may take long for each row; queries with one are not bounded.
 //!
 //! All other queries count as expensive.
 
 use super::algebra::{exists_patterns, expressions, is_constant, pattern_of};
 use super::federation::Services;
+use super::functions;
 use super::geometry;
 use super::limits::{SparqlLimits, comparisons};
 use super::string_limits::{STRING_BYTES, growth_of};
@@ -79,7 +80,7 @@ impl Analysis<'_> {
         if !exists_patterns(pattern).is_empty() {
             return None; // EXISTS
         }
-        if expressions(pattern).into_iter().any(geometry::is_called) {
+        if expressions(pattern).into_iter().any(|one| geometry::is_called(one) || functions::may_backtrack(one)) {
             return None;
         }
         let bound = match pattern {
@@ -223,6 +224,7 @@ mod tests {
             "ASK { ?s <x:p> ?o }",
             "SELECT * { ?s ?p ?o } LIMIT 10",
             "SELECT ?p (STR(?o) AS ?t) { GRAPH ?g { <x:s> ?p ?o } } OFFSET 5",
+            "SELECT (REGEX(?o, '^a.*[b-d]', 'i') AS ?t) { GRAPH ?g { <x:s> ?p ?o } }",
             "SELECT * { { <x:s> ?p ?o } UNION { ?s ?p <x:s> } }",
             "SELECT (COUNT(*) AS ?n) { VALUES ?x { 1 2 3 } FILTER(?x > 1) }",
             "SELECT ?x { VALUES ?x { 1 2 3 } VALUES ?y { 1 2 3 } } ORDER BY ?x",
@@ -248,6 +250,9 @@ mod tests {
             "SELECT * { ?s ?p ?o } ORDER BY ?o",
             "SELECT * { ?s ?p ?o } OFFSET 10000000",
             "SELECT (1 + <http://www.opengis.net/def/function/geosparql/area>(?o) AS ?area) { ?s ?p ?o }",
+            r#"SELECT (REGEX(?o, "(a)\\\\1") AS ?x) { ?s ?p ?o }"#,
+            r#"SELECT (REPLACE(?o, ?p, "x") AS ?x) { ?s ?p ?o }"#,
+            r#"SELECT (STRLEN(REPLACE(?o, "^a", "x", "m")) AS ?x) { ?s ?p ?o }"#,
             "SELECT * { ?s <x:p>* ?o }",
             "SELECT * { ?s <x:p> ?o OPTIONAL { ?o <x:q> ?z } }",
             "SELECT * { VALUES ?s { <x:s> } ?s ?p ?o }",

@@ -116,18 +116,24 @@ impl Rewriter<'_> {
 
 /// Returns the condition that no triple has a term as subject or object.
 fn has_no_triple(node: &Term) -> Expression {
-    let name = |name: &str| Variable::new_unchecked(format!("any {name}")); // no query can contain this name
     let node = TermPattern::from(node.clone());
-    let exists = |subject: TermPattern, object: TermPattern| {
-        let triple = TriplePattern { subject, predicate: name("predicate").into(), object };
-        Expression::Exists(Box::new(GraphPattern::Bgp { patterns: vec![triple] }))
-    };
-    let is_object = exists(name("subject").into(), node.clone());
+    let is_object = exists(any("subject").into(), node.clone());
     let is_node = match node {
-        TermPattern::NamedNode(_) => Expression::Or(Box::new(exists(node, name("object").into())), Box::new(is_object)),
+        TermPattern::NamedNode(_) => Expression::Or(Box::new(exists(node, any("object").into())), Box::new(is_object)),
         _ => is_object,
     };
     Expression::Not(Box::new(is_node))
+}
+
+/// Returns the condition that a triple has these ends.
+fn exists(subject: TermPattern, object: TermPattern) -> Expression {
+    let triple = TriplePattern { subject, predicate: any("predicate").into(), object };
+    Expression::Exists(Box::new(GraphPattern::Bgp { patterns: vec![triple] }))
+}
+
+/// Returns a variable that no query can contain.
+fn any(name: &str) -> Variable {
+    Variable::new_unchecked(format!("any {name}"))
 }
 
 /// Returns the term of an end that the query states.

@@ -97,8 +97,7 @@ impl JoinRequest {
     }
 
     fn for_group(keys: &[Variable], restrictions: &[Restriction], rows: &[&Vec<GroundTerm>]) -> Self {
-        let is_term = |place: usize| restrictions[place] == Restriction::Term;
-        let places: Vec<usize> = (0..keys.len()).filter(|place| is_term(*place)).collect();
+        let places: Vec<usize> = (0..keys.len()).filter(|place| restrictions[*place] == Restriction::Term).collect();
         let mut seen = FxHashSet::default();
         let sent = rows.iter().map(|row| places.iter().map(|place| row[*place].clone()).collect::<Vec<_>>());
         let sent = sent.filter(|row| seen.insert(row.clone())).collect();
@@ -127,8 +126,11 @@ impl JoinRequest {
 
 /// Returns the restriction of each key of a row.
 fn restrictions(keys: &[Variable], needed: &[Variable], row: &[GroundTerm]) -> Vec<Restriction> {
-    let restriction = |(key, term)| if needed.contains(key) { Restriction::Term } else { Restriction::for_term(term) };
-    keys.iter().zip(row).map(restriction).collect()
+    let mut restrictions = Vec::with_capacity(keys.len());
+    for (key, term) in keys.iter().zip(row) {
+        restrictions.push(if needed.contains(key) { Restriction::Term } else { Restriction::for_term(term) });
+    }
+    restrictions
 }
 
 /// Returns true if no part of a row of bindings restricts a request.
@@ -142,7 +144,7 @@ fn condition<'l>(
     restriction: Restriction,
     literals: impl Iterator<Item = &'l Literal>,
 ) -> Option<Expression> {
-    let text = || Expression::FunctionCall(Function::Str, vec![key.clone().into()]);
+    let text = Expression::FunctionCall(Function::Str, vec![key.clone().into()]);
     let (operand, values): (Expression, BTreeSet<String>) = match restriction {
         Restriction::Term | Restriction::Nothing => return None,
         Restriction::Value => {
@@ -150,10 +152,11 @@ fn condition<'l>(
             let values = literals.filter(|literal| seen.insert(*literal)).cloned().map(Expression::from).collect();
             return Some(Expression::In(Box::new(key.clone().into()), values));
         }
-        Restriction::Text => (text(), literals.map(|literal| literal.value().to_owned()).collect()),
+        Restriction::Text => (text, literals.map(|literal| literal.value().to_owned()).collect()),
         Restriction::Date => {
-            let ends = [1, DATE_LENGTH].map(|number| Expression::from(Literal::from(number as i64)));
-            let arguments = [text()].into_iter().chain(ends).collect();
+            let ends =
+                [1, DATE_LENGTH].map(|number| Literal::new_typed_literal(number.to_string(), xsd::INTEGER).into());
+            let arguments = [text].into_iter().chain(ends).collect();
             let texts = literals.filter_map(date_text).map(str::to_owned).collect();
             (Expression::FunctionCall(Function::SubStr, arguments), texts)
         }

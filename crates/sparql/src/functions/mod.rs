@@ -8,7 +8,7 @@
 mod arithmetic;
 mod pattern;
 
-use super::algebra::{each_child, each_exists, expressions_mut, operands_mut};
+use super::algebra::{each_child, each_exists, expressions_mut, operands, operands_mut};
 use oxigraph::sparql::{AggregateFunctionAccumulator, SparqlEvaluator};
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
@@ -164,8 +164,7 @@ impl Rewriter {
             Expression::GreaterOrEqual(a, b) => ("greater-or-equal", b, a, false),
             _ => return,
         };
-        let is_plain = |expression: &Expression| matches!(expression, Expression::Variable(_) | Expression::Literal(_));
-        if !is_plain(a) || !is_plain(b) {
+        if !is_operand(a) || !is_operand(b) {
             // Nested comparisons would double with each level.
             for operand in [a, b] {
                 let argument = mem::replace(&mut **operand, nothing());
@@ -247,6 +246,36 @@ impl Rewriter {
         functions.push((name.clone(), Arc::new(function)));
         Expression::FunctionCall(Function::Custom(name), arguments)
     }
+}
+
+/// Returns true if an expression calls `REGEX` or `REPLACE` with a pattern that may need backtracking. Patterns of `EXISTS` are not
+/// visited.
+pub(super) fn may_backtrack(expression: &Expression) -> bool {
+    let own = match expression {
+        Expression::FunctionCall(Function::Regex, arguments) => match arguments.as_slice() {
+            [_, pattern, flags @ ..] => needs_backtracking(pattern, flags.first()),
+            _ => false,
+        },
+        Expression::FunctionCall(Function::Replace, arguments) => match arguments.as_slice() {
+            [_, pattern, _, flags @ ..] => needs_backtracking(pattern, flags.first()),
+            _ => false,
+        },
+        _ => false,
+    };
+    own || operands(expression).into_iter().any(may_backtrack)
+}
+
+/// Returns true if a pattern is computed, has digits after a backslash, or `^` with the flag `m`.
+fn needs_backtracking(pattern: &Expression, flags: Option<&Expression>) -> bool {
+    let (Some(pattern), Some(flags)) = (constant(pattern), flags.map_or(Some(""), constant)) else { return true };
+    let has_reference = pattern.split('\\').skip(1).any(|rest| rest.starts_with(|char: char| char.is_ascii_digit()));
+    // White space is removed with the flag `x`.
+    has_reference || flags.contains('x') && pattern.contains('\\') || flags.contains('m') && pattern.contains('^')
+}
+
+/// Returns true for a variable or literal.
+fn is_operand(expression: &Expression) -> bool {
+    matches!(expression, Expression::Variable(_) | Expression::Literal(_))
 }
 
 /// Returns an expression that takes the place of a moved one.
