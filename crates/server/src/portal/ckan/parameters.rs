@@ -77,9 +77,12 @@ impl Parameters {
         let invalid = || ActionError::Invalid(name, "Not a list".to_owned());
         let list: Vec<String> = match self.get(name) {
             None => Vec::new(),
-            Some(Value::String(text)) if text.trim_start().starts_with('[') && name != "fq_list" => {
-                serde_json::from_str(text).map_err(|_| invalid())?
-            }
+            Some(Value::String(text)) if text.trim_start().starts_with('[') => match serde_json::from_str(text) {
+                Ok(list) => list,
+                // A filter may be a range.
+                Err(_) if name == "fq_list" => vec![text.clone()],
+                Err(_) => return Err(invalid()),
+            },
             Some(Value::String(text)) if separators.is_empty() => vec![text.clone()],
             Some(Value::String(text)) => {
                 text.split(separators).filter(|part| !part.is_empty()).map(str::to_owned).collect()
@@ -149,6 +152,7 @@ mod tests {
             read("", form, "q=a+b&fq_list=x&fq_list=y&rows=3"),
             read("", "application/json", r#"{"q": "a b", "fq_list": ["x", "y"], "rows": 3, "start": null}"#),
             read("", form, r#"{"q": "a b", "fq_list": ["x", "y"], "rows": "3"}"#),
+            read("q=a+b&fq_list=%5B%22x%22%2C+%22y%22%5D&rows=3", "", ""),
             read("", form, "%7B%22q%22%3A%22a+b%22%2C%22fq_list%22%3A%5B%22x%22%2C%22y%22%5D%2C%22rows%22%3A3%7D="),
         ] {
             assert_eq!(parameters.text("q").ok(), Some(Some("a b".to_owned())));

@@ -291,7 +291,7 @@ impl<'t> Parser<'t> {
                 ':' if self.is_field_before(place) => {
                     return Err(QueryError::Unexpected(format!("{}:", &self.rest[..place])));
                 }
-                '~' | '^' if place > 0 => {
+                '~' | '^' | '|' | '&' if place > 0 && ends_before(&self.rest[place..]) => {
                     end = place;
                     break;
                 }
@@ -435,6 +435,11 @@ fn with_field(node: Node, field: &str) -> Node {
         Node::Term(None, term) => Node::Term(Some(field.to_owned()), term),
         named @ Node::Term(Some(_), _) => named,
     }
+}
+
+/// If true, a text begins with an operator that follows a word without a space.
+fn ends_before(text: &str) -> bool {
+    text.starts_with(['~', '^']) || text.starts_with("||") || text.starts_with("&&")
 }
 
 /// If true, a character ends a word.
