@@ -10,7 +10,7 @@
 //! distribution is always a part, as its number is its name; `owl:sameAs` keeps its IRI. Compare the concise bounded
 //! description, <https://www.w3.org/submissions/CBD/>.
 
-use super::node_reader::{FOLDER, MAX_TEXT_BYTES, NodeReader, is_short};
+use super::node_reader::{FOLDER, MAX_TEXT_BYTES, NodeReader, is_relative, is_short};
 use super::statement::{Node, Statement, Value};
 use super::typed_fields::{self, date, iri_or_literal, part_name};
 use super::{Agent, Dataset, box_of_geojson, box_of_wkt};
@@ -291,9 +291,15 @@ impl<'g> BoundedDescription<'g> {
         }
     }
 
-    /// If true, there are statements about a node.
+    /// If true, there are statements about a node. A relative reference of which the class is stated only is a text.
     fn is_described(&self, node: TermId) -> bool {
-        !self.graph().subject_triples(node).is_empty()
+        let triples = self.graph().subject_triples(node);
+        if !is_relative(self.graph().term(node).text()) {
+            return !triples.is_empty();
+        }
+        let kind = self.graph().iri(rdf::TYPE);
+        // The triples of a subject are sorted by predicate.
+        [triples.first(), triples.last()].into_iter().flatten().any(|triple| Some(triple.predicate) != kind)
     }
 
     /// If true, the property is for internal use of the store.
