@@ -33,7 +33,10 @@ pub(crate) fn write_graph(syntax: RdfSyntax, triples: &[Triple]) -> anyhow::Resu
     let omissions = written.omissions;
     if let Some(iri) = omissions.iri {
         let count = omissions.statements;
-        writeln!(io::stderr(), "lodeseek: {count} statements were left out, the first with the property <{iri}>: RDF/XML cannot express it")?;
+        writeln!(
+            io::stderr(),
+            "lodeseek: {count} statements were left out, the first with the property <{iri}>: RDF/XML cannot express it"
+        )?;
     }
     if omissions.characters > 0 {
         let count = omissions.characters;

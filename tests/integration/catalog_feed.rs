@@ -137,7 +137,12 @@ async fn documents_of_xml_are_well_formed() {
 #[tokio::test]
 async fn texts_have_a_charset() {
     let site = troublesome();
-    for path in ["/catalog.ttl", "/dataset/numbers?format=ttl", "/rdf-graph-store?default&format=ttl", "/.well-known/void?format=ttl"] {
+    for path in [
+        "/catalog.ttl",
+        "/dataset/numbers?format=ttl",
+        "/rdf-graph-store?default&format=ttl",
+        "/.well-known/void?format=ttl",
+    ] {
         assert_eq!(site.get(path).await.header("content-type"), "text/turtle; charset=utf-8", "{path}");
     }
     for format in ["csv", "tsv"] {

@@ -640,7 +640,13 @@ async fn parameters_of_other_clients() {
         ("unknown", "application/turtle,text/turtle", "text/turtle"),
         ("json", "*/*", "application/ld+json"),
     ] {
-        let parameters = [("query", construct), ("format", format), ("output", format), ("results", format), ("default-graph-uri", "")];
+        let parameters = [
+            ("query", construct),
+            ("format", format),
+            ("output", format),
+            ("results", format),
+            ("default-graph-uri", ""),
+        ];
         let reply = site.accept(&format!("/sparql?{}", encoded(&parameters)), accept).await;
         assert_eq!((reply.status.as_u16(), reply.media_type()), (200, media_type), "{format}: {}", reply.body);
     }

@@ -123,7 +123,8 @@ async fn large_answers_come_whole_in_every_form() {
         let response = site.begin(get(&query, format)).await;
         assert_eq!(response.status(), 200, "{format}");
         let headers = response.headers().clone();
-        assert!(!headers.contains_key("content-length") && headers["trailer"] == MARK, "{format}: it is streamed");
+        assert!(!headers.contains_key("content-length"), "{format}: it is streamed");
+        assert!(headers["trailer"].to_str().expect("text").contains(MARK), "{format}");
         let (body, trailers) = read(response).await.unwrap_or_else(|error| panic!("{format}: {error}"));
         assert!(trailers.is_empty() && !body.contains(MARK), "{format}");
         let found = match format {

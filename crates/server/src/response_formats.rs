@@ -313,7 +313,12 @@ mod tests {
             values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
         for (kind, values, accept, expected) in [
-            (Kind::Graph, vec![("format", "rdf+xml"), ("output", "rdf+xml"), ("results", "rdf+xml")], "*/*", Some("application/rdf+xml")),
+            (
+                Kind::Graph,
+                vec![("format", "rdf+xml"), ("output", "rdf+xml"), ("results", "rdf+xml")],
+                "*/*",
+                Some("application/rdf+xml"),
+            ),
             (Kind::Graph, vec![("format", "nonsense"), ("output", "n3")], "*/*", Some("text/turtle; charset=utf-8")),
             (Kind::Graph, vec![("results", "JSON-LD,application/ld+json")], "*/*", Some("application/ld+json")),
             (Kind::Graph, vec![("format", "application/rdf xml")], "*/*", Some("application/rdf+xml")),
@@ -327,7 +332,6 @@ mod tests {
             assert_eq!(kind.negotiate(&parameters(&values), &headers).ok(), expected, "{values:?}");
         }
     }
-
 
     #[test]
     fn the_kind_of_answer_decides_what_a_client_gets() {

@@ -34,8 +34,8 @@ use axum::routing::{MethodRouter, get};
 use lodeseek_catalog::application_profile::{LocalContent, Profile, to_profile};
 use lodeseek_catalog::{DatasetId, Iris, Moment};
 use lodeseek_engine::{BoundingBox, Card, CoverageSource};
-use lodeseek_rdf::{RdfSyntax, SerializedGraph};
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, hydra, rdf};
+use lodeseek_rdf::{RdfSyntax, SerializedGraph};
 use lodeseek_rdf::{local_name, words};
 use lodeseek_store::text_bytes;
 use oxrdf::{Literal, NamedNode, Term, Triple};
@@ -392,7 +392,11 @@ fn tag(view: &View<'_>, listed: &[CatalogEntry], media_type: &str) -> String {
     format!("W/\"{hex}\"")
 }
 
-fn serialize(view: &View<'_>, listed: Vec<CatalogEntry>, media_type: &'static str) -> Result<SerializedGraph, ApiError> {
+fn serialize(
+    view: &View<'_>,
+    listed: Vec<CatalogEntry>,
+    media_type: &'static str,
+) -> Result<SerializedGraph, ApiError> {
     let (iris, mut triples) = (view.iris, view.triples());
     for CatalogEntry { id, description, record, card, series, is_listed } in listed {
         let series = series.iter().map(|series| iris.dataset(series)).collect();
