@@ -210,7 +210,7 @@ impl<'g> BoundedDescription<'g> {
             for triple in triples.iter().filter(|triple| !typed.contains(&triple.object)) {
                 let is_of_store = self.is_of_store(node, self.graph().term(triple.predicate).text());
                 if is_of_store || !self.is_followed(triple.predicate, triple.object) {
-                    if !is_of_store && self.is_named_only(triple.predicate, triple.object) {
+                    if self.is_named_only(triple.predicate, triple.object) {
                         self.named_only.entry(triple.object).or_insert(triple.predicate);
                     }
                     let is_triple_term = matches!(self.graph().term(triple.object), TermRef::Triple(_));

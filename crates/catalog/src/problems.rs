@@ -79,7 +79,8 @@ impl Problem {
         self.property.as_deref()
     }
 
-    /// Returns the kind: the reason without numbers and quoted values, which differ between problems of one kind.
+    /// Returns the kind: the reason without numbers, quoted values, and the statement after `, in`, which differ between problems
+    /// of one kind.
     ///
     /// ```
     /// use lodeseek_catalog::Problem;
@@ -92,7 +93,8 @@ impl Problem {
         let mut kind = String::new();
         let mut end = None;
         let mut is_number = false;
-        for character in self.reason().chars() {
+        let reason = self.reason();
+        for character in reason.split(", in ").next().unwrap_or(reason).chars() {
             if let Some(last) = end {
                 if character == last {
                     end = None;

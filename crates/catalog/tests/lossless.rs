@@ -80,6 +80,8 @@ impl Described {
             let numbers = text.split(|character: char| !matches!(character, '0'..='9' | '.' | '-'));
             self.texts.extend(numbers.map(str::to_owned));
         }
+        // JSON-LD has numbers in the form of xsd:double.
+        self.texts.extend(number(text));
         self.texts.insert(decoded(text));
         self.texts.insert(text.to_owned());
     }
@@ -94,6 +96,7 @@ impl Described {
     fn contains_text(&self, text: &str) -> bool {
         let plain = text.strip_prefix(BASE).unwrap_or(text);
         let mut forms = vec![plain.to_owned(), decoded(plain)];
+        forms.extend(number(plain));
         forms
             .extend(["mailto:", "tel:", "https://orcid.org/", MEDIA_TYPES[0]].map(|prefix| format!("{prefix}{plain}")));
         if let Some(name) = MEDIA_TYPES.iter().find_map(|prefix| plain.strip_prefix(prefix)) {
@@ -115,6 +118,11 @@ impl Described {
             plain.contains(separator) && parts.all(|part| self.texts.contains(part))
         })
     }
+}
+
+/// Returns a number in one form for all its spellings.
+fn number(text: &str) -> Option<String> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| format!("number {number}"))
 }
 
 /// Returns the JSON in a text, if it is an object or a list.
