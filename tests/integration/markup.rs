@@ -23,7 +23,8 @@ fn sorted(value: &Value) -> Value {
 /// Returns the markup of a dataset's page.
 async fn markup(site: &Site, id: &str) -> Value {
     let page = site.accept(&format!("/dataset/{id}"), "text/html").await.body;
-    let script = page.split("<script type=\"application/ld+json\">").nth(1).and_then(|rest| rest.split("</script>").next());
+    let script =
+        page.split("<script type=\"application/ld+json\">").nth(1).and_then(|rest| rest.split("</script>").next());
     serde_json::from_str(script.expect("a script")).expect("JSON")
 }
 
@@ -128,7 +129,9 @@ async fn markup_follows_the_rules_of_search_engines() {
     }
     let text = pages["closed"]["description"].as_str().expect("a text");
     assert_eq!(text.chars().count(), 5000);
-    let values = |key: &str| -> Vec<Value> { ["closed", "open", "until", "day"].iter().map(|id| pages[id][key].clone()).collect() };
+    let values = |key: &str| -> Vec<Value> {
+        ["closed", "open", "until", "day"].iter().map(|id| pages[id][key].clone()).collect()
+    };
     assert_eq!(
         values("temporalCoverage"),
         [json!("2001-02-03/2004-05-06"), json!("2010-07-01/.."), json!("../2012-12-31"), json!("2012-12-31")]

@@ -96,14 +96,16 @@ async fn a_client_finds_inspects_and_queries_a_dataset() {
     assert!(more.to_string().len() + json!(more.to_string()).to_string().len() <= 4_000, "few bytes for five hits");
     let one = structured(&app, "search_datasets", &json!({ "query": "trees", "limit": 1.0, "keyword": "parks" })).await;
     assert_eq!((&one["result"]["hits"][0]["id"], &one["result"]["total"]), (id, &json!(1)), "{one}");
-    let values = structured(&app, "list_values", &json!({ "filter": "keyword", "query": "trees", "limit": "50" })).await;
+    let values =
+        structured(&app, "list_values", &json!({ "filter": "keyword", "query": "trees", "limit": "50" })).await;
     let values = values["result"]["values"].as_array().expect("values").clone();
     assert!(values.iter().any(|one| one["value"] == "parks" && one["datasets"] == 1), "{values:?}");
 
     let dataset = structured(&app, "get_dataset", &json!({ "id": id })).await;
     assert_eq!(&dataset["result"]["metadata"]["id"], id);
     let downloads = dataset["result"]["downloads"].as_array().expect("downloads");
-    let is_complete = |one: &Value| one["url"].as_str().is_some_and(|url| url.contains("://")) && one["media_type"].is_string();
+    let is_complete =
+        |one: &Value| one["url"].as_str().is_some_and(|url| url.contains("://")) && one["media_type"].is_string();
     assert!(!downloads.is_empty() && downloads.iter().all(is_complete), "{downloads:?}");
     let schema = structured(&app, "get_schema", &json!({ "id": id })).await;
     assert!(schema["result"]["example_queries"].as_array().is_some_and(|queries| !queries.is_empty()), "{schema}");

@@ -99,7 +99,8 @@ fn place(place: &Term) -> Value {
     match (&place.iri, &place.name) {
         (Some(iri), Some(name)) => json!({ "@type": "Place", "@id": iri, "name": name }),
         (Some(iri), None) => json!({ "@type": "Place", "@id": iri }),
-        (None, name) => json!(name),
+        (None, Some(name)) => json!({ "@type": "Place", "name": name }),
+        (None, None) => Value::Null,
     }
 }
 
@@ -143,20 +144,28 @@ fn places(described: &PortalMetadata, card: &Card) -> Value {
     let covered = card.coverage.place.as_ref();
     let name = covered.and_then(|place| place.name.as_deref());
     if let Some(place) = covered {
-        // A single name in the catalogue is that of the area.
-        let only = match described.places.as_slice() {
-            [only] => Some(only.as_str()),
-            _ => None,
-        };
         let mut value = json!({ "@type": "Place", "geo": geometry(place.bounds) });
-        if let Some(name) = name.or(only) {
+        // A single place of the catalogue is the area.
+        if let [only] = described.places.as_slice() {
+            let declared = self::place(only);
+            for key in ["@id", "name"] {
+                if let Some(text) = declared.get(key).filter(|text| !is_empty(text)) {
+                    value[key] = text.clone();
+                }
+            }
+        }
+        if let Some(name) = name {
             value["name"] = json!(plain_text(name));
         }
         places.push(value);
     }
-    for other in described.places.iter().map(|place| plain_text(place)) {
-        let value = json!({ "@type": "Place", "name": other });
-        if places.iter().all(|place| place["name"] != value["name"]) && places.len() < MAX_PLACES {
+    for value in described.places.iter().map(place) {
+        let is_same = |place: &Value| {
+            ["@id", "name"]
+                .iter()
+                .any(|key| value.get(*key).is_some_and(|text| !is_empty(text) && place.get(*key) == Some(text)))
+        };
+        if !places.iter().any(is_same) && places.len() < MAX_PLACES {
             places.push(value);
         }
     }

@@ -129,8 +129,6 @@ pub(super) struct Resource {
     pub(super) name: String,
     pub(super) url: String,
     pub(super) format: String,
-    /// The beginning of the description.
-    pub(super) description: String,
 }
 
 /// A dataset.
@@ -145,12 +143,6 @@ pub(crate) struct Row {
     pub(crate) modified: Option<String>,
     pub(super) created: Option<String>,
     pub(super) resources: Vec<Resource>,
-    /// The beginning of the description.
-    pub(super) notes: String,
-    pub(super) url: Option<String>,
-    pub(super) version: Option<String>,
-    /// Metadata without a field in CKAN, by key.
-    pub(super) extras: Vec<(&'static str, String)>,
     values: [Vec<u32>; FACETS],
 }
 
@@ -212,7 +204,6 @@ impl Table {
             name: file.name(),
             url: described.address(file, base),
             format: file.label(),
-            description: compared(file.description.as_deref()),
         };
         let mut values: [Vec<u32>; FACETS] = Default::default();
         for (facet, name, title, url) in values_of(described) {
@@ -232,10 +223,6 @@ impl Table {
             modified: described.modified(),
             created: described.issued(),
             resources: described.files.iter().map(resource).collect(),
-            notes: compared(metadata.description()),
-            url: metadata.landing_page.clone(),
-            version: described.version.clone(),
-            extras: extras(described),
             name,
             values,
         });
@@ -277,11 +264,6 @@ impl Table {
         }
         counts
     }
-}
-
-/// Returns the characters of a text with which queries are compared.
-fn compared(text: Option<&str>) -> String {
-    text.unwrap_or_default().chars().take(COMPARED).collect()
 }
 
 /// Returns (facet, name, title, address) of all facet values of a dataset.
