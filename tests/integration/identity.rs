@@ -1,4 +1,4 @@
-//! Which dataset an entry of a catalogue is: loads, reloads and harvests replace their own datasets and no others.
+//! Identity of datasets: loads, reloads and harvests replace their own datasets and no others.
 
 use super::support::{Ran, run};
 use serde_json::Value;

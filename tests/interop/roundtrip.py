@@ -219,8 +219,9 @@ def check_exports_of_ckan(readers):
         with readers.serve(name, text) as server:
             [package] = json.loads(clients.fetch(server.address + "/api/3/action/package_search?q=piers"))["result"]["results"]
         found = {"title": package["title"], "notes": package["notes"], "tags": [tag["name"] for tag in package["tags"]],
-                 "organization": package["organization"]["title"], "url": package["resources"][0]["url"], "format": package["resources"][0]["format"]}
-        expected = {"title": "Piers", "notes": "Piers of a coast", "tags": ["harbour"], "organization": "Coast office",
+                 "organization": (package["organization"] or {}).get("title"), "url": package["resources"][0]["url"], "format": package["resources"][0]["format"]}
+        # The exporter of Croissant leaves the publisher out.
+        expected = {"title": "Piers", "notes": "Piers of a coast", "tags": ["harbour"], "organization": None if profile == "croissant" else "Coast office",
                     "url": "http://portal.example/old%20piers.csv", "format": "CSV"}
         assert found == expected, f"{profile}, {syntax}: {found}"
 

@@ -75,7 +75,7 @@ pub(crate) fn parameter<'t>(content_type: &'t str, name: &str) -> Option<&'t str
     Some(value.trim().trim_matches('"'))
 }
 
-/// Returns the form of a syntax in the version that a client asks for.
+/// Returns the form of a syntax in the requested version.
 pub(crate) fn accepted_form(syntax: RdfSyntax, headers: &HeaderMap) -> RdfForm {
     RdfForm { syntax, version: requested_version(headers, syntax.media_type()) }
 }
@@ -88,7 +88,7 @@ pub(crate) fn named_form(syntax: RdfSyntax, name: &str, headers: &HeaderMap) -> 
     }
 }
 
-/// Returns the version of RDF that a client asks for with a media type: that of its range with the highest quality, else RDF 1.1.
+/// Returns the version of RDF that a client requests with a media type: that of its range with the highest quality, else RDF 1.1.
 pub(crate) fn requested_version(headers: &HeaderMap, media_type: &str) -> RdfVersion {
     let mut best = (RdfVersion::V11, 0.0);
     for range in accept_ranges(headers).filter(|range| essence(range).eq_ignore_ascii_case(media_type)) {

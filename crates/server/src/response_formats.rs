@@ -159,7 +159,7 @@ pub(crate) fn content_type(media_type: &'static str, version: RdfVersion) -> &'s
     })
 }
 
-/// Returns the value of `Content-Type` for a media type, in the version that a client asks for.
+/// Returns the value of `Content-Type` for a media type, in the requested version.
 pub(crate) fn with_requested_version(media_type: &'static str, headers: &HeaderMap) -> &'static str {
     content_type(media_type, requested_version(headers, media_type))
 }

@@ -469,10 +469,10 @@ mod tests {
         let entry = |part: &str, title: &str| {
             format!(r#"{{"identifier": "https://e.org/{part}/rows", "title": "{title}", "keyword": ["k"]}}"#)
         };
-        let feed = |entries: &[String]| format!(r#"{{"dataset": [{}]}}"#, entries.join(","));
-        home.load("data.json", &feed(&[entry("a", "A")]));
+        let catalog_of = |entries: &[String]| format!(r#"{{"dataset": [{}]}}"#, entries.join(","));
+        home.load("data.json", &catalog_of(&[entry("a", "A")]));
         assert_eq!(home.titles(), ["rows A"]);
-        let grown = feed(&[entry("b", "B"), entry("a", "A")]);
+        let grown = catalog_of(&[entry("b", "B"), entry("a", "A")]);
         assert!(home.load("data.json", &grown).is_empty());
         assert_eq!(home.titles(), ["b-rows B", "rows A"]);
         let untitled = |notes: &[&str]| {

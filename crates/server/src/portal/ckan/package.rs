@@ -127,33 +127,8 @@ fn iris_or_names(terms: &[Term]) -> Vec<String> {
     terms.iter().filter_map(Term::iri_or_name).cloned().collect()
 }
 
-/// The keys of [`extras`].
-pub(super) const EXTRAS: [&str; 21] = [
-    "uri",
-    "identifier",
-    "issued",
-    "modified",
-    "publisher_name",
-    "publisher_uri",
-    "contact_name",
-    "contact_email",
-    "access_rights",
-    "theme",
-    "language",
-    "frequency",
-    "conforms_to",
-    "spatial_uri",
-    "spatial_text",
-    "alternate_identifier",
-    "alternative_titles",
-    "tasks",
-    "modalities",
-    "introduced_by",
-    "sparql_endpoint",
-];
-
 /// Returns the metadata without a field in CKAN, under the keys of its DCAT harvesters.
-pub(super) fn extras(described: &PortalMetadata) -> Vec<(&'static str, String)> {
+fn extras(described: &PortalMetadata) -> Vec<(&'static str, String)> {
     let metadata = &described.dataset.metadata;
     let mut extras = Vec::new();
     let mut extra = |key: &'static str, value: Option<String>| {
