@@ -169,7 +169,7 @@ fn show_in_words_rdf_and_json() {
     Thesaurus of soil types  [soil-types]
     A small SKOS thesaurus in English, German and French.
       by         Working Group Soil Terms
-      keywords   Boden, Environment, Umwelt, soil, sol, thesaurus
+      keywords   Boden, soil, sol, thesaurus, Environment, Umwelt
       licence    https://creativecommons.org/licenses/by/4.0/
       issued     2014-09-01
       modified   2020-01-20
@@ -247,11 +247,11 @@ fn query_writes_every_format() {
     assert_snapshot!(ran(&[construct]).out, @r#"
     PREFIX dct: <http://purl.org/dc/terms/>
 
+    <http://example.org/catalog>
+      dct:title "Hand-made datasets of Lodeseek"@en.
+
     <http://localhost:7878/dataset/air-quality>
       dct:title "Air quality in the city"@en.
-
-    <http://localhost:7878/dataset/air-quality#isPartOf-cdbf1e714a4a>
-      dct:title "Hand-made datasets of Lodeseek"@en.
     "#);
     let of_trees = format!("SELECT (COUNT(*) AS ?n) FROM {} {{ ?s ?p ?o }}", iri("street-trees"));
     assert_eq!(ran(&[&of_trees]).out.trim_end(), "?n\n105");

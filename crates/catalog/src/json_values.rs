@@ -218,7 +218,7 @@ fn lost_texts(document: &Value, entry: &Map<String, Value>) -> Vec<String> {
     let catalog = Catalog::read(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(catalog.datasets.len(), 1, "{:?}", catalog.problems);
     let iris = Iris::default();
-    let mut found: Vec<String> = catalog.problems.clone();
+    let mut found: Vec<String> = catalog.problems.clone().into_texts();
     for triple in dcat::to_triples(&catalog.datasets[0], &iris) {
         match triple.object {
             Term::NamedNode(iri) => found.push(iri.into_string()),

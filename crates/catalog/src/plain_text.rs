@@ -69,7 +69,9 @@ pub fn plain_text(text: &str) -> Cow<'_, str> {
     }
     let markup = Markup::new(text);
     if markup.has_elements() {
-        return Cow::Owned(without_markup(text, &markup));
+        let plain = without_markup(text, &markup);
+        // A text of scripts alone is shown as it is: nothing else would name its dataset.
+        return if plain.is_empty() && has_words(text) { Cow::Borrowed(text) } else { Cow::Owned(plain) };
     }
     if !markup.has_entities {
         return Cow::Borrowed(text);
@@ -231,6 +233,17 @@ fn text_of_tokens(html: &str) -> String {
 /// Returns the characters of an entity. A space that must not break is a space.
 fn decoded_entity(entity: &str) -> String {
     text_of_tokens(entity).replace('\u{a0}', " ")
+}
+
+/// If true, there are words between the tags.
+fn has_words(text: &str) -> bool {
+    text.split('<').any(|piece| {
+        let words = match piece.split_once('>') {
+            Some((_, after)) => after,
+            None => piece,
+        };
+        !words.trim().is_empty()
+    })
 }
 
 /// Returns a title without HTML, on one line.
@@ -488,6 +501,8 @@ mod tests {
             ("List<String> of R&D;", "List<String> of R&D;"),
             ("AT&T &unknown; &;", "AT&T &unknown; &;"),
             ("if a <b and c> d", "if a <b and c> d"),
+            ("<script>alert(1)</script>", "<script>alert(1)</script>"),
+            ("<p></p>", ""),
             ("", ""),
         ] {
             assert_eq!(plain_title(text), expected, "{text}");

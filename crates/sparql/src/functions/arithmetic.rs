@@ -169,31 +169,6 @@ fn boolean(term: &Term) -> Option<bool> {
     }
 }
 
-/// Returns the effective boolean value of a term. <https://www.w3.org/TR/sparql11-query/#ebv>
-///
-/// Invalid numbers and booleans are false; literals of other datatypes, and terms that are no literals, have no value.
-pub(super) fn effective_boolean_value(term: &Term) -> Option<bool> {
-    let Term::Literal(literal) = term else { return None };
-    let text = literal.value();
-    match literal.datatype() {
-        xsd::STRING => Some(!text.is_empty()),
-        xsd::BOOLEAN => Some(text.parse::<Boolean>().is_ok_and(Into::into)),
-        xsd::FLOAT | xsd::DOUBLE => {
-            let value = text.parse::<Double>().map_or(0.0, f64::from);
-            Some(value != 0.0 && !value.is_nan())
-        }
-        // Also those that are too large for the types of this program.
-        datatype if datatype == xsd::DECIMAL || INTEGERS.contains(&datatype) => {
-            let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-            let is_valid = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-                && digits.bytes().filter(|byte| *byte == b'.').count() <= usize::from(datatype == xsd::DECIMAL);
-            Some(is_valid && digits.bytes().any(|byte| matches!(byte, b'1'..=b'9')))
-        }
-        _ if literal.language().is_some() => Some(!text.is_empty()),
-        _ => None,
-    }
-}
-
 /// Prepares the argument of a cast: a string without white space at its ends (Functions and Operators 3.1, 19.2). Spellings of infinity
 /// that XML Schema lacks become the empty string, which no number has.
 pub(super) fn collapse_space(term: &Term) -> Term {
@@ -273,28 +248,6 @@ mod tests {
             let sum = sum.map(|(value, datatype)| typed(value, datatype));
             assert_eq!(add(&left, &right), sum, "{left} + {right}");
             assert_eq!(add(&right, &left), sum, "{right} + {left}");
-        }
-    }
-
-    #[test]
-    fn effective_boolean_values_are_those_of_the_specification() {
-        for (term, expected) in [
-            (typed("", xsd::STRING), Some(false)),
-            (typed("false", xsd::STRING), Some(true)),
-            (typed("1", xsd::BOOLEAN), Some(true)),
-            (typed("yes", xsd::BOOLEAN), Some(false)),
-            (typed("x", xsd::INTEGER), Some(false)),
-            (typed("00", xsd::INTEGER), Some(false)),
-            (typed("-99999999999999999999", xsd::INTEGER), Some(true)),
-            (typed("1.5", xsd::INTEGER), Some(false)),
-            (typed("0.50", xsd::DECIMAL), Some(true)),
-            (typed("NaN", xsd::DOUBLE), Some(false)),
-            (typed("INF", xsd::FLOAT), Some(true)),
-            (Literal::new_language_tagged_literal_unchecked("x", "en").into(), Some(true)),
-            (typed("2020-01-01", xsd::DATE), None),
-            (oxrdf::NamedNode::new_unchecked("x:y").into(), None),
-        ] {
-            assert_eq!(effective_boolean_value(&term), expected, "{term}");
         }
     }
 

@@ -95,16 +95,10 @@ impl Rewriter {
         for expression in expressions_mut(pattern) {
             self.replace(expression);
         }
-        match pattern {
-            GraphPattern::Filter { expr, .. } | GraphPattern::LeftJoin { expression: Some(expr), .. } => {
-                self.replace_condition(expr);
+        if let GraphPattern::Group { aggregates, .. } = pattern {
+            for (_, aggregate) in aggregates {
+                self.replace_aggregate(aggregate);
             }
-            GraphPattern::Group { aggregates, .. } => {
-                for (_, aggregate) in aggregates {
-                    self.replace_aggregate(aggregate);
-                }
-            }
-            _ => {}
         }
     }
 
@@ -114,12 +108,6 @@ impl Rewriter {
             self.replace(operand);
         }
         match expression {
-            Expression::Not(operand) => self.replace_condition(operand),
-            Expression::And(a, b) | Expression::Or(a, b) => {
-                self.replace_condition(a);
-                self.replace_condition(b);
-            }
-            Expression::If(condition, ..) => self.replace_condition(condition),
             Expression::Add(a, b) if !is_number(a) && !is_number(b) => {
                 let operands = vec![mem::replace(&mut **a, nothing()), mem::replace(&mut **b, nothing())];
                 *expression = self.call("add", operands, |arguments| match arguments {
@@ -142,17 +130,6 @@ impl Rewriter {
             }
             _ => {}
         }
-    }
-
-    /// Replaces an expression whose effective boolean value is read.
-    fn replace_condition(&mut self, expression: &mut Expression) {
-        if is_boolean(expression) || is_number(expression) {
-            return;
-        }
-        let operand = mem::replace(expression, nothing());
-        *expression = self.call("boolean", vec![operand], |arguments| {
-            arithmetic::effective_boolean_value(arguments.first()?).map(|value| Literal::from(value).into())
-        });
     }
 
     /// Replaces a comparison of terms that may be booleans. Variables and literals are compared by Oxigraph first.
