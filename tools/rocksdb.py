@@ -127,12 +127,16 @@ def build(crate, version, folder, cxx, cc, flags):
             f"libdir={folder}\nincludedir={folder}/include\n\nName: rocksdb\n"
             f"Description: RocksDB as bundled by oxrocksdb-sys {version}\nVersion: {rocksdb_version}\n"
             f"Libs: -L${{libdir}} -lrocksdb {runtime} -lpthread -lm\nCflags: -I${{includedir}}\n")
-        staged = folder.with_name(folder.name + ".new")
-        shutil.rmtree(staged, ignore_errors=True)
+        staged = folder.with_name(f"{folder.name}.{os.getpid()}.new")
         staged.mkdir()
         for name in ["librocksdb.a", "rocksdb.pc", "include"]:
             shutil.move(str(work / name), str(staged / name))
-        os.replace(staged, folder)  # atomic
+        try:
+            os.replace(staged, folder)  # atomic
+        except OSError:
+            shutil.rmtree(staged, ignore_errors=True)
+            if not (folder / "rocksdb.pc").exists():  # otherwise a concurrent run finished first
+                raise
     log(f"built in {time.monotonic() - started:.0f} s ({alone} files compiled separately)")
 
 
