@@ -494,7 +494,6 @@ mod tests {
             ("One<br/>two<br>three", "One two three"),
             ("&lt;p&gt;Escaped&lt;/p&gt;", "Escaped"),
             ("<a href='http://e.org/'>Link</a>", "Link"),
-            ("<!-- hidden -->Shown", "Shown"),
             ("Ages <5 and >80", "Ages <5 and >80"),
             ("a < b > c", "a < b > c"),
             ("p<0.05 & i<j", "p<0.05 & i<j"),

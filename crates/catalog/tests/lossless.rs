@@ -88,14 +88,18 @@ impl Described {
 
     fn contains(&self, leaf: &Leaf) -> bool {
         match &leaf.language {
-            Some(tag) => self.tagged.contains(&(leaf.text.trim().to_owned(), tag.clone())),
+            Some(tag) => {
+                let text = leaf.text.trim();
+                let is_code = UNTAGGED.iter().any(|part| leaf.place.contains(part));
+                self.tagged.contains(&(text.to_owned(), tag.clone())) || is_code && self.contains_text(text)
+            }
             None => self.contains_text(leaf.text.trim()),
         }
     }
 
     fn contains_text(&self, text: &str) -> bool {
         let plain = text.strip_prefix(BASE).unwrap_or(text);
-        let mut forms = vec![plain.to_owned(), decoded(plain)];
+        let mut forms = vec![plain.to_owned(), decoded(plain), lodeseek_catalog::plain_text(plain).into_owned()];
         forms.extend(number(plain));
         forms
             .extend(["mailto:", "tel:", "https://orcid.org/", MEDIA_TYPES[0]].map(|prefix| format!("{prefix}{plain}")));
@@ -115,7 +119,7 @@ impl Described {
         }
         [",", ";", "/", "\n"].iter().any(|separator| {
             let mut parts = plain.split(separator).map(str::trim).filter(|part| !matches!(*part, "" | ".."));
-            plain.contains(separator) && parts.all(|part| self.texts.contains(part))
+            plain.contains(separator) && parts.all(|part| self.contains_text(part))
         })
     }
 }
@@ -296,7 +300,7 @@ fn compare(path: &Path) -> Option<Outcome> {
     let by_keys = match catalog.dialect {
         Dialect::Dump | Dialect::Folder => return None,
         Dialect::Dcat => text.trim_start().starts_with('{') && !text.contains("\"@context\""),
-        dialect => !matches!(dialect, Dialect::SchemaOrg | Dialect::Void),
+        dialect => !matches!(dialect, Dialect::SchemaOrg | Dialect::RoCrate | Dialect::Void),
     };
     if by_keys {
         let document: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).expect("JSON");
@@ -360,18 +364,27 @@ fn scripts(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Parts of places whose values are codes, dates and addresses: a default language of the context does not apply to them.
+const UNTAGGED: &[&str] = &[
+    "mlcommons.org/croissant",
+    "purl.org/dc/terms/conformsTo",
+    "schema.org/content",
+    "schema.org/date",
+    "schema.org/email",
+    "schema.org/encodingFormat",
+    "schema.org/inLanguage",
+    "schema.org/license",
+    "schema.org/sameAs",
+    "schema.org/sha256",
+    "schema.org/temporalCoverage",
+    "schema.org/url",
+    "schema.org/version",
+];
+
 /// Losses that are accepted: (part of the file name, part of the place).
 const ACCEPTED: &[(&str, &str)] = &[
-    // Keys of tags and groups in the portal's database.
-    ("ckan", ".tags["),
-    ("ckan", ".groups["),
-    ("ckan", ".revision_id"),
     // Links to all members of a service: each dataset has the link to the service.
-    ("ckan", ".serves_dataset["),
     ("ckan", ".access_services"),
-    ("ckan", ".publisher_type["),
-    ("registry", ".license.logo"),
-    ("registry", ".publications["),
 ];
 
 /// Returns true if a loss is accepted.
@@ -458,112 +471,6 @@ fn object(keys: &'static [&'static str]) -> impl Strategy<Value = BTreeMap<Strin
     prop::collection::btree_map(key, value(), 0..8)
 }
 
-const PACKAGE: &[&str] = &[
-    "notes",
-    "title_translated",
-    "notes_translated",
-    "url",
-    "version",
-    "issued",
-    "modified",
-    "frequency",
-    "provenance",
-    "access_rights",
-    "rights",
-    "dcat_type",
-    "identifier",
-    "alternate_identifier",
-    "theme",
-    "language",
-    "documentation",
-    "conforms_to",
-    "is_referenced_by",
-    "temporal_resolution",
-    "spatial_resolution_in_meters",
-    "bbox",
-    "tags",
-    "tags_translated",
-    "groups",
-    "organization",
-    "author",
-    "author_email",
-    "maintainer",
-    "maintainer_email",
-    "publisher",
-    "publisher_name",
-    "contact",
-    "contact_name",
-    "license_id",
-    "license_title",
-    "license_url",
-    "spatial",
-    "spatial_coverage",
-    "spatial_text",
-    "temporal_start",
-    "temporal_end",
-    "temporal_coverage",
-    "metadata_created",
-    "metadata_modified",
-    "uri",
-    "id",
-    "extras",
-    "state",
-    "private",
-    "creator",
-    "contributor",
-];
-const RESOURCE: &[&str] = &[
-    "name",
-    "description",
-    "url",
-    "url_type",
-    "access_url",
-    "download_url",
-    "format",
-    "mimetype",
-    "size",
-    "hash",
-    "hash_algorithm",
-    "created",
-    "last_modified",
-    "license",
-    "rights",
-    "language",
-    "access_services",
-    "uri",
-    "status",
-];
-const POD: &[&str] = &[
-    "description",
-    "keyword",
-    "issued",
-    "modified",
-    "license",
-    "rights",
-    "accessLevel",
-    "accrualPeriodicity",
-    "conformsTo",
-    "language",
-    "landingPage",
-    "references",
-    "theme",
-    "spatial",
-    "version",
-    "publisher",
-    "creator",
-    "contactPoint",
-    "mbox",
-    "temporal",
-    "bureauCode",
-    "programCode",
-    "accessURL",
-    "format",
-    "webService",
-    "dataQuality",
-    "isPartOf",
-];
-const POD_FILE: &[&str] =
-    &["title", "description", "downloadURL", "accessURL", "mediaType", "format", "byteSize", "license", "issued"];
 const SCHEMA: &[&str] = &[
     "alternateName",
     "description",
@@ -630,24 +537,6 @@ fn with(mut object: BTreeMap<String, Value>, fixed: Value) -> Value {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
-
-    #[test]
-    #[ignore = "nested lists and some keys of JSON entries are lost"]
-    fn no_value_of_a_ckan_package_is_lost(package in object(PACKAGE), resource in object(RESOURCE)) {
-        let package = with(package, json!({"name": "river-levels", "title": "Levels", "resources": [resource]}));
-        let state = package.get("state").cloned();
-        prop_assume!(state != Some(json!("deleted")));
-        let lost = lost("ckan.json", &json!([package]));
-        prop_assert!(lost.is_empty(), "{lost:#?} of {package:#}");
-    }
-
-    #[test]
-    #[ignore = "nested lists and some keys of JSON entries are lost"]
-    fn no_value_of_data_json_is_lost(entry in object(POD), file in object(POD_FILE)) {
-        let entry = with(entry, json!({"identifier": "p-1", "title": "Parking", "distribution": [file], "keyword": ["cars"]}));
-        let lost = lost("data.json", &json!({"dataset": [entry]}));
-        prop_assert!(lost.is_empty(), "{lost:#?} of {entry:#}");
-    }
 
     #[test]
     fn no_value_of_schema_org_is_lost(entry in object(SCHEMA)) {
